@@ -1,0 +1,1 @@
+//! The benches of windowpane; run them with `cargo bench`.

@@ -1,0 +1,146 @@
+//! The fixed window: a count that starts anew at every multiple of the window.
+
+use windowpane_core::one_word::{OneWordRule, REQUIRED_RANGE, Verdict};
+use windowpane_core::{AcquireError, BuildError, Nanos, OneWordLimiter, Quota};
+
+/// A fixed-window limiter: at most `limit` permits between two multiples of the window.
+///
+/// One word, one compare-and-swap, and the classic mistake: twice the limit passes around a
+/// boundary. It is here to be compared with.
+///
+/// ```
+/// use windowpane_baselines::FixedWindow;
+/// use windowpane_core::{Cost, Quotas, RateLimiter};
+///
+/// let limiter = FixedWindow::new(Quotas::parse(["10/60s"])?)?;
+/// let second = 1_000_000_000;
+/// assert!(limiter.acquire_at(59 * second, Cost::of::<10>())?.is_allowed());
+/// assert!(limiter.acquire_at(60 * second, Cost::of::<10>())?.is_allowed(), "20 in two seconds");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub type FixedWindow = OneWordLimiter<FixedWindowRule>;
+
+/// The rule of [`FixedWindow`]. The word holds the window's index above the count in it.
+#[derive(Clone, Copy, Debug)]
+pub struct FixedWindowRule {
+    quota: Quota,
+    count_bits: u32,
+    /// When the window of index 0 begins: a multiple of the window.
+    base: Nanos,
+}
+
+/// A word taken apart and rolled on to some time.
+struct Now {
+    index: u64,
+    count: u64,
+    /// The time, or the recorded window's start where that is later.
+    at: Nanos,
+    /// When the window of `at` began.
+    start: Nanos,
+}
+
+impl FixedWindowRule {
+    fn last_index(&self) -> u64 {
+        u64::MAX >> self.count_bits
+    }
+
+    fn last_instant(&self) -> Nanos {
+        let windows = u128::from(self.last_index()) + 1;
+        let end = u128::from(self.base) + windows * u128::from(self.quota.window()) - 1;
+        u64::try_from(end).unwrap_or(u64::MAX)
+    }
+
+    /// A time before the recorded window is read as that window's start.
+    #[inline]
+    fn roll(&self, word: u64, now: Nanos) -> Result<Now, AcquireError> {
+        let window = self.quota.window();
+        let (index, count) = (word >> self.count_bits, word & ((1 << self.count_bits) - 1));
+        // Cannot overflow: the index was computed by a division of a u64 time.
+        let start = self.base + index * window;
+        let at = now.max(start);
+        if at - start < window {
+            return Ok(Now {
+                index,
+                count,
+                at,
+                start,
+            });
+        }
+        let windows = (at - start) / window;
+        if windows > self.last_index() - index {
+            return Err(AcquireError::TimeOutOfRange {
+                now,
+                last: self.last_instant(),
+            });
+        }
+        Ok(Now {
+            index: index + windows,
+            count: 0,
+            at,
+            start: start + windows * window,
+        })
+    }
+}
+
+impl OneWordRule for FixedWindowRule {
+    const NAME: &'static str = "fixed-window";
+
+    fn new(quota: Quota, start: Nanos) -> Result<Self, BuildError> {
+        let count_bits = (u64::BITS - quota.limit().leading_zeros()).max(1);
+        let covers = |count_bits: u32| match u64::BITS - count_bits {
+            0 => 0,
+            index_bits => (1_u128 << index_bits) * u128::from(quota.window()),
+        };
+        if covers(count_bits) < REQUIRED_RANGE {
+            let fits = (1..64).rev().find(|bits| covers(*bits) >= REQUIRED_RANGE);
+            return Err(BuildError::RangeTooShort {
+                algorithm: Self::NAME,
+                quota,
+                covers: covers(count_bits),
+                fits: fits.map_or_else(
+                    || "take mutex-log or cas-ring, which have no such bound".into(),
+                    |bits| {
+                        format!(
+                            "with this window the limit can be up to {}; mutex-log and cas-ring have no such bound",
+                            (1_u64 << bits) - 1
+                        )
+                    },
+                ),
+            });
+        }
+        Ok(FixedWindowRule {
+            quota,
+            count_bits,
+            base: start - start % quota.window(),
+        })
+    }
+
+    #[inline]
+    fn quota(&self) -> Quota {
+        self.quota
+    }
+
+    #[inline]
+    fn decide(&self, word: u64, now: Nanos, charge: u64) -> Result<Verdict, AcquireError> {
+        let rolled = self.roll(word, now)?;
+        if charge <= self.quota.limit() - rolled.count {
+            return Ok(Verdict::Allowed {
+                at: rolled.at,
+                word: rolled.index << self.count_bits | rolled.count + charge,
+            });
+        }
+        // Told on the caller's clock, which may be behind `at`.
+        let wait =
+            (self.quota.window() - (rolled.at - rolled.start)).saturating_add(rolled.at - now);
+        Ok(Verdict::Denied { retry_after: wait })
+    }
+
+    fn remaining(&self, word: u64, now: Nanos) -> u64 {
+        self.roll(word, now)
+            .map_or(0, |now| self.quota.limit() - now.count)
+    }
+
+    fn is_idle(&self, word: u64, now: Nanos) -> bool {
+        self.roll(word, now).is_ok_and(|now| now.count == 0)
+    }
+}

@@ -1,0 +1,80 @@
+//! A cached time that one thread refreshes.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{Clock, Nanos};
+
+/// How often the cached time is refreshed.
+const REFRESH: Duration = Duration::from_millis(1);
+
+/// A monotonic time that one background thread refreshes every millisecond; a reading is one load.
+///
+/// It lags by a millisecond, more where the machine is busy, and never steps back. Clones share
+/// the thread, which ends soon after the last clone is dropped.
+#[derive(Clone, Debug)]
+pub struct CoarseClock {
+    // Alone on its cache line, so that nobody's writes slow the readings.
+    now: Arc<crossbeam_utils::CachePadded<AtomicU64>>,
+}
+
+impl CoarseClock {
+    /// A clock that reads 0 now, and its thread.
+    ///
+    /// # Errors
+    /// If the system starts no further thread.
+    pub fn new() -> io::Result<CoarseClock> {
+        let now = Arc::new(crossbeam_utils::CachePadded::new(AtomicU64::new(0)));
+        let shared = Arc::downgrade(&now);
+        let zero = Instant::now();
+        thread::Builder::new()
+            .name("windowpane-clock".into())
+            .spawn(move || refresh(&shared, zero))?;
+        Ok(CoarseClock { now })
+    }
+}
+
+/// Refreshes the shared time until nobody shares it any more.
+fn refresh(shared: &Weak<crossbeam_utils::CachePadded<AtomicU64>>, zero: Instant) {
+    while let Some(now) = shared.upgrade() {
+        // `fetch_max` and not a store: never backwards, whatever the system's clock does.
+        // Relaxed: the reading orders nothing but itself.
+        now.fetch_max(zero.elapsed().as_nanos() as Nanos, Ordering::Relaxed);
+        drop(now);
+        thread::sleep(REFRESH);
+    }
+}
+
+impl Clock for CoarseClock {
+    #[inline]
+    fn now(&self) -> Nanos {
+        self.now.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_advances_never_steps_back_and_its_thread_ends() {
+        let clock = CoarseClock::new().unwrap();
+        let clone = clock.clone();
+        let mut last = 0;
+        while last < 5_000_000 {
+            let now = clone.now();
+            assert!(now >= last);
+            last = now;
+        }
+        let weak = Arc::downgrade(&clock.now);
+        drop((clock, clone));
+        let patience = Instant::now();
+        while weak.strong_count() > 0 {
+            assert!(patience.elapsed() < Duration::from_secs(10));
+            thread::yield_now();
+        }
+    }
+}

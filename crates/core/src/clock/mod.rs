@@ -1,0 +1,50 @@
+//! Clocks: where a limiter's time comes from.
+//!
+//! | clock | a reading costs | for |
+//! |---|---|---|
+//! | [`MonotonicClock`] | a system call without a switch | the default |
+//! | [`TscClock`] (feature `tsc`) | the time-stamp counter and a multiplication | hot paths |
+//! | [`CoarseClock`] | one load | where a millisecond does not matter |
+//! | [`ManualClock`] | one load | tests and simulations |
+//!
+//! None of them follows the wall clock, so none of them is set back.
+
+mod coarse;
+mod manual;
+mod monotonic;
+#[cfg(feature = "tsc")]
+mod tsc;
+
+use std::sync::Arc;
+
+pub use coarse::CoarseClock;
+pub use manual::ManualClock;
+pub use monotonic::MonotonicClock;
+#[cfg(feature = "tsc")]
+pub use tsc::TscClock;
+
+/// Nanoseconds, of a clock's reading since its zero or of a span.
+pub type Nanos = u64;
+
+/// A source of time in nanoseconds.
+///
+/// Readings of one thread should not step back; a limiter stays correct if they do (it creates no
+/// capacity), but answers more strictly.
+pub trait Clock {
+    /// The time now, in nanoseconds since the clock's own zero.
+    fn now(&self) -> Nanos;
+}
+
+impl<C: Clock + ?Sized> Clock for &C {
+    #[inline]
+    fn now(&self) -> Nanos {
+        (**self).now()
+    }
+}
+
+impl<C: Clock + ?Sized> Clock for Arc<C> {
+    #[inline]
+    fn now(&self) -> Nanos {
+        (**self).now()
+    }
+}

@@ -1,0 +1,154 @@
+//! What can go wrong, each with what would work.
+
+use thiserror::Error;
+
+use crate::clock::Nanos;
+use crate::cost::Cost;
+use crate::quota::Quota;
+use crate::window::format_nanos;
+
+/// A quota that makes no sense.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum QuotaError {
+    /// The text is not `LIMIT/WINDOW` or `LIMITreq/WINDOW`.
+    #[error(
+        "malformed quota `{text}`: expected LIMIT/WINDOW or LIMITreq/WINDOW, such as 100/60s or 60req/1m"
+    )]
+    Malformed {
+        /// What was given.
+        text: String,
+    },
+    /// The window is not a whole number with a unit, or is beyond `u64` nanoseconds.
+    #[error(
+        "malformed window `{text}`: expected a whole number and one of ns, us, ms, s, m, h, d, such as 250ms or 60s, at most 365d"
+    )]
+    BadWindow {
+        /// What was given.
+        text: String,
+    },
+    /// A window of 0.
+    #[error(
+        "a window of 0 is not a window: the shortest is 1ns (to deny everything, set the limit to 0)"
+    )]
+    ZeroWindow,
+    /// A window above 365 days.
+    #[error("a window of {} is too long: the longest is 365d", format_nanos(*window))]
+    WindowTooLong {
+        /// The window given, in nanoseconds.
+        window: Nanos,
+    },
+}
+
+/// A limiter that cannot be built.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// A limiter needs at least one quota.
+    #[error("no quota given: a limiter needs at least one, such as 100/60s")]
+    NoQuotas,
+    /// A quota that makes no sense.
+    #[error(transparent)]
+    Quota(#[from] QuotaError),
+    /// The algorithm holds one quota.
+    #[error(
+        "{algorithm} holds one quota, not {given}: for several at once take mutex-log or cas-ring"
+    )]
+    TooManyQuotas {
+        /// The algorithm's name.
+        algorithm: &'static str,
+        /// How many were given.
+        given: usize,
+    },
+    /// The algorithm counts permits only.
+    #[error(
+        "{algorithm} counts permits, not requests ({quota}): take mutex-log, or a quota of permits"
+    )]
+    RequestsNotSupported {
+        /// The algorithm's name.
+        algorithm: &'static str,
+        /// The quota that counts requests.
+        quota: Quota,
+    },
+    /// The limit is larger than the algorithm represents.
+    #[error("{algorithm} holds limits up to {max}, not {limit}: take {instead}")]
+    LimitTooLarge {
+        /// The algorithm's name.
+        algorithm: &'static str,
+        /// The limit given.
+        limit: u64,
+        /// The largest limit it represents here.
+        max: u64,
+        /// What represents the limit given.
+        instead: &'static str,
+    },
+    /// The fields of a one-word limiter leave its time too short a range.
+    #[error(
+        "{algorithm} cannot hold {quota} in one word: its time would run out after {}, and ten years are required; \
+         {fits}",
+        format_span(*covers)
+    )]
+    RangeTooShort {
+        /// The algorithm's name.
+        algorithm: &'static str,
+        /// The quota given.
+        quota: Quota,
+        /// How long the time field would last, in nanoseconds.
+        covers: u128,
+        /// What would fit, as text.
+        fits: String,
+    },
+    /// A capacity below a limit.
+    #[error("a ring of capacity {capacity} cannot hold a limit of {limit}: give at least {limit}")]
+    CapacityTooSmall {
+        /// The capacity given.
+        capacity: u64,
+        /// The largest limit.
+        limit: u64,
+    },
+}
+
+/// A span too long for `u64` nanoseconds, in the largest unit that leaves digits to read.
+fn format_span(nanos: u128) -> String {
+    const DAY: u128 = 86_400_000_000_000;
+    match nanos {
+        n if n >= 730 * DAY => format!("{} years", n / (365 * DAY)),
+        n if n >= 2 * DAY => format!("{} days", n / DAY),
+        n if n >= 2_000_000_000 => format!("{} seconds", n / 1_000_000_000),
+        n => format!("{n} nanoseconds"),
+    }
+}
+
+/// A request that has no decision. It changed nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum AcquireError {
+    /// The cost exceeds a limit: it could never be allowed.
+    #[error("a cost of {cost} can never fit: the limit is {limit} (quota {})", quota + 1)]
+    NeverFits {
+        /// The cost asked for.
+        cost: Cost,
+        /// The index of the quota it exceeds.
+        quota: usize,
+        /// That quota's limit.
+        limit: u64,
+    },
+    /// The clock stepped back and the limiter was built to reject that.
+    #[error("time stepped back: {now} ns is before the latest call's {latest} ns")]
+    TimeWentBack {
+        /// The reading of this call.
+        now: Nanos,
+        /// The latest reading before it.
+        latest: Nanos,
+    },
+    /// The time is after the last that the limiter represents.
+    #[error(
+        "time out of range: {now} ns is after the last instant this limiter can represent, {last} ns; build it anew, starting later"
+    )]
+    TimeOutOfRange {
+        /// The reading of this call.
+        now: Nanos,
+        /// The last instant within the range.
+        last: Nanos,
+    },
+}

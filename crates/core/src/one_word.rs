@@ -1,0 +1,206 @@
+//! Limiters whose whole state is one 64-bit word: the rule apart from the word's keeper.
+//!
+//! A [`OneWordRule`] is arithmetic without side effects; [`OneWordLimiter`] keeps one word and
+//! applies a rule to it by compare-and-swap. A store of many keys can keep words of its own and
+//! apply the same rule.
+
+use crate::clock::Nanos;
+use crate::cost::Cost;
+use crate::decision::{Decision, Denied, Detailed, PerQuota};
+use crate::error::{AcquireError, BuildError};
+use crate::limiter::RateLimiter;
+use crate::quota::Quota;
+use crate::quotas::Quotas;
+use crate::sync::{Atomic, Backoff, Ordering};
+
+/// Ten years in nanoseconds: how long the time in a word must last.
+pub const REQUIRED_RANGE: u128 = 3_653 * 86_400_000_000_000;
+
+/// What a rule says of one request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It may proceed; the state after it is `word`.
+    Allowed {
+        /// The time it is recorded under.
+        at: Nanos,
+        /// The state with the charge in it.
+        word: u64,
+    },
+    /// It must not; the state stays as it is. `None` where no wait helps.
+    Denied {
+        /// The smallest wait after which it would be allowed, at least 1 ns.
+        retry_after: Nanos,
+    },
+}
+
+/// A rule over one word: integers only, no side effects, total on every word it produced.
+///
+/// The word 0 is the state of a limiter that has accepted nothing.
+pub trait OneWordRule: Send + Sync + Sized {
+    /// The algorithm's name, as the command line knows it.
+    const NAME: &'static str;
+
+    /// The rule for one quota, for clocks that read about `start` now or later.
+    ///
+    /// # Errors
+    /// [`BuildError`] if the word cannot represent the quota.
+    fn new(quota: Quota, start: Nanos) -> Result<Self, BuildError>;
+
+    /// The quota.
+    fn quota(&self) -> Quota;
+
+    /// Decides a request that charges `charge`, 1 to the limit, at `now`.
+    ///
+    /// # Errors
+    /// [`AcquireError::TimeOutOfRange`].
+    fn decide(&self, word: u64, now: Nanos, charge: u64) -> Result<Verdict, AcquireError>;
+
+    /// What is left of the quota at `now`; 0 outside the range of time.
+    fn remaining(&self, word: u64, now: Nanos) -> u64;
+
+    /// Whether forgetting `word` at `now` changes no later decision.
+    fn is_idle(&self, word: u64, now: Nanos) -> bool;
+}
+
+/// A limiter that keeps one word and changes it by compare-and-swap alone.
+///
+/// Lock-free; O(1); no allocation. A decision is linearized at its compare-and-swap if allowed and
+/// at its load if denied: a denial writes nothing. The word is all the state there is and nothing
+/// else is published through it, so the orders are relaxed: one atomic has one modification order
+/// whatever they are.
+// One cache line: the word, and the constants that every decision reads beside it.
+#[repr(align(64))]
+pub struct OneWordLimiter<R> {
+    word: Atomic<u64>,
+    rule: R,
+}
+
+impl<R: OneWordRule> OneWordLimiter<R> {
+    /// A limiter that has accepted nothing, for a clock whose zero is about now.
+    ///
+    /// # Errors
+    /// [`BuildError`] if the quotas are more than one or do not fit a word; it says what would.
+    pub fn new(quotas: impl Into<Quotas>) -> Result<Self, BuildError> {
+        Self::starting_at(quotas, 0)
+    }
+
+    /// A limiter for a clock that reads about `start` now: the range of time counts from there.
+    /// Windows still begin at multiples of the window on that clock.
+    ///
+    /// # Errors
+    /// [`BuildError`] if the quotas are more than one or do not fit a word; it says what would.
+    pub fn starting_at(quotas: impl Into<Quotas>, start: Nanos) -> Result<Self, BuildError> {
+        let quota = quotas.into().single(R::NAME)?;
+        Ok(OneWordLimiter {
+            word: Atomic::new(0),
+            rule: R::new(quota, start)?,
+        })
+    }
+
+    /// The rule.
+    pub fn rule(&self) -> &R {
+        &self.rule
+    }
+
+    /// Decides, and tells the word the decision was made on, charged if it was allowed.
+    #[inline]
+    fn decide(&self, now: Nanos, cost: Cost) -> Result<(Decision, u64), AcquireError> {
+        let quota = self.rule.quota();
+        let Some(charge) = check(&quota, cost)? else {
+            return Ok((Decision::Denied(Denied::new(0, None)), 0));
+        };
+        let mut backoff = Backoff::new();
+        let mut word = self.word.load(Ordering::Relaxed);
+        loop {
+            match self.rule.decide(word, now, charge)? {
+                Verdict::Denied { retry_after } => {
+                    return Ok((Decision::Denied(Denied::new(0, Some(retry_after))), word));
+                }
+                Verdict::Allowed { at, word: next } => {
+                    match self.word.compare_exchange_weak(
+                        word,
+                        next,
+                        Ordering::Relaxed,
+                        Ordering::Relaxed,
+                    ) {
+                        Ok(_) => return Ok((Decision::Allowed { at }, next)),
+                        Err(_) => {
+                            backoff.spin();
+                            word = self.word.load(Ordering::Relaxed);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn detailed(&self, now: Nanos, decision: Decision, word: u64) -> Detailed {
+        let quota = self.rule.quota();
+        let left = match quota.limit() {
+            0 => 0,
+            _ => self.rule.remaining(word, now),
+        };
+        Detailed::new(decision, &quota.into(), PerQuota::from_slice(&[left]))
+    }
+}
+
+/// The charge of `cost`, or `None` where the limit of 0 denies whatever it is.
+#[inline]
+fn check(quota: &Quota, cost: Cost) -> Result<Option<u64>, AcquireError> {
+    let (charge, limit) = (quota.charge(cost), quota.limit());
+    match limit {
+        0 => Ok(None),
+        _ if charge > limit => Err(AcquireError::NeverFits {
+            cost,
+            quota: 0,
+            limit,
+        }),
+        _ => Ok(Some(charge)),
+    }
+}
+
+impl<R: OneWordRule> RateLimiter for OneWordLimiter<R> {
+    fn quotas(&self) -> Quotas {
+        self.rule.quota().into()
+    }
+
+    #[inline]
+    fn acquire_at(&self, now: Nanos, cost: Cost) -> Result<Decision, AcquireError> {
+        self.decide(now, cost).map(|(decision, _)| decision)
+    }
+
+    fn acquire_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+        let (decision, word) = self.decide(now, cost)?;
+        Ok(self.detailed(now, decision, word))
+    }
+
+    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+        let quota = self.rule.quota();
+        let Some(charge) = check(&quota, cost)? else {
+            return Ok(self.detailed(now, Decision::Denied(Denied::new(0, None)), 0));
+        };
+        let word = self.word.load(Ordering::Relaxed);
+        let (decision, word) = match self.rule.decide(word, now, charge)? {
+            Verdict::Allowed { at, word } => (Decision::Allowed { at }, word),
+            Verdict::Denied { retry_after } => {
+                (Decision::Denied(Denied::new(0, Some(retry_after))), word)
+            }
+        };
+        Ok(self.detailed(now, decision, word))
+    }
+
+    /// Linearized at its compare-and-swap.
+    fn reset(&self) {
+        let mut word = self.word.load(Ordering::Relaxed);
+        while let Err(found) =
+            self.word
+                .compare_exchange(word, 0, Ordering::Relaxed, Ordering::Relaxed)
+        {
+            word = found;
+        }
+    }
+
+    fn is_idle_at(&self, now: Nanos) -> bool {
+        self.rule.is_idle(self.word.load(Ordering::Relaxed), now)
+    }
+}

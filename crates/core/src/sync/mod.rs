@@ -1,0 +1,21 @@
+//! The one place that chooses between real atomics and loom's.
+//!
+//! The algorithms take every atomic, lock and spin from here, so that what loom explores (under
+//! `--cfg loom`) is the source that ships. Nothing else in the workspace mentions `cfg(loom)`.
+//!
+//! [`Atomic<T>`] is the `atomic` crate's in the real arm; that crate knows nothing of loom, so the
+//! other arm has a twin of it. [`AtomicU128`] is `portable-atomic`'s, and in the other arm an
+//! emulation over loom's 64-bit atomic that keeps its memory orders.
+
+#[cfg(loom)]
+mod model;
+#[cfg(not(loom))]
+mod real;
+
+#[cfg(loom)]
+pub use model::{Atomic, AtomicU128, Backoff, Mutex, MutexGuard};
+#[cfg(not(loom))]
+pub use real::{Atomic, AtomicU128, Backoff, Mutex, MutexGuard};
+
+pub use crossbeam_utils::CachePadded;
+pub use std::sync::atomic::Ordering;

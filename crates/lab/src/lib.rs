@@ -1,0 +1,16 @@
+//! The laboratory of windowpane: it runs the limiters, ours and others', on the same work, and
+//! says what came out.
+//!
+//! | where | what |
+//! |---|---|
+//! | [`registry`] | which limiters exist |
+//! | [`replay`] | recorded requests through the limiters, compared with the oracle |
+//! | [`measure`] | throughput, latency, memory and accuracy, by rules that the types keep |
+//! | [`report`] | what a run becomes: CSV, Markdown, SVG |
+
+#![forbid(unsafe_code)]
+
+pub mod measure;
+pub mod registry;
+pub mod replay;
+pub mod report;

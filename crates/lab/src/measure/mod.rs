@@ -1,0 +1,1 @@
+//! Throughput, latency, memory and accuracy, by rules that the types keep.

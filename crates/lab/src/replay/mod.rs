@@ -1,0 +1,1 @@
+//! Recorded requests through the limiters, compared with the oracle.

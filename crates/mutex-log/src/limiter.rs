@@ -1,0 +1,206 @@
+//! The log behind its lock.
+
+use std::fmt;
+
+use windowpane_core::{
+    AcquireError, Clock, Cost, Decision, Detailed, Nanos, PerQuota, Quotas, RateLimiter,
+};
+
+use crate::lock::{Lock, LockKind, StdMutex};
+use crate::log::{Entry, Log};
+
+/// What a time before the latest recorded one means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum OnRegression {
+    /// It is read as the latest recorded time. Only accepted requests record a time.
+    #[default]
+    Clamp,
+    /// It is an error that changes nothing. Every valid call, denied or not, records its time.
+    Reject,
+}
+
+/// An exact sliding-window limiter: a mutex around a deque of what was accepted.
+///
+/// It takes any number of quotas, of permits and of requests, and any cost. Memory: 16 bytes for
+/// each accepted request inside the longest window. A decision is amortized O(1) for costs of 1,
+/// O(entries that a denial waits for) otherwise. It is linearized inside the lock, where the clock
+/// is read too ([`acquire_with`](RateLimiter::acquire_with)): the order of the lock and the order
+/// of the times are one.
+///
+/// ```
+/// use windowpane_core::{Cost, Quotas, RateLimiter};
+/// use windowpane_mutex_log::MutexLog;
+///
+/// let log = <MutexLog>::new(Quotas::parse(["2/10s"])?);
+/// let second = 1_000_000_000;
+/// assert!(log.acquire_at(0, Cost::ONE)?.is_allowed());
+/// assert!(log.acquire_at(4 * second, Cost::ONE)?.is_allowed());
+/// let denied = log.acquire_at(9 * second, Cost::ONE)?;
+/// assert_eq!(denied.retry_after().unwrap().as_secs(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct MutexLog<K: LockKind = StdMutex> {
+    quotas: Quotas,
+    on_regression: OnRegression,
+    log: K::Lock<Log>,
+}
+
+impl<K: LockKind> MutexLog<K> {
+    /// A log that has accepted nothing and clamps times that step back.
+    pub fn new(quotas: impl Into<Quotas>) -> Self {
+        Self::with_regression(quotas, OnRegression::Clamp)
+    }
+
+    /// A log that has accepted nothing.
+    pub fn with_regression(quotas: impl Into<Quotas>, on_regression: OnRegression) -> Self {
+        let quotas = quotas.into();
+        MutexLog {
+            on_regression,
+            log: Lock::new(Log::new(&quotas)),
+            quotas,
+        }
+    }
+
+    /// A copy of what was accepted and not yet dropped, oldest first.
+    pub fn snapshot(&self) -> Vec<Entry> {
+        self.log.with(|log| log.entries().collect())
+    }
+
+    /// Records a request without asking whether it fits, and answers what is used of each quota
+    /// right after it, which can be more than the limit.
+    ///
+    /// This is how the laboratory lets the exact log judge another limiter: it feeds the log what
+    /// the other accepted. A time before the latest recorded one is read as that one.
+    pub fn record_at(&self, now: Nanos, cost: Cost) -> PerQuota {
+        self.log.with(|log| {
+            let t = now.max(log.latest());
+            log.prune(&self.quotas, t);
+            log.record(&self.quotas, t, cost);
+            log.used()
+        })
+    }
+
+    /// The time a call at `now` counts as.
+    fn effective(&self, log: &Log, now: Nanos) -> Result<Nanos, AcquireError> {
+        let latest = log.latest();
+        match self.on_regression {
+            OnRegression::Reject if now < latest => Err(AcquireError::TimeWentBack { now, latest }),
+            _ => Ok(now.max(latest)),
+        }
+    }
+
+    /// Decides and, if allowed, charges; `then` sees the log right after, at the same instant.
+    fn decide<R>(
+        &self,
+        clock: impl FnOnce() -> Nanos,
+        cost: Cost,
+        then: impl FnOnce(&Log, Nanos, Decision) -> R,
+    ) -> Result<R, AcquireError> {
+        self.quotas.check_cost(cost)?;
+        self.log.with(|log| {
+            let now = clock();
+            let t = self.effective(log, now)?;
+            let decision = match log.denial(&self.quotas, now, t, cost) {
+                Some(denied) => {
+                    // A denial records nothing, so it must not prune either: an earlier time may
+                    // follow and would find room that its window does not have. Where earlier
+                    // times are rejected, pruning is safe.
+                    if self.on_regression == OnRegression::Reject {
+                        log.prune(&self.quotas, t);
+                    }
+                    Decision::Denied(denied)
+                }
+                None => {
+                    log.prune(&self.quotas, t);
+                    log.record(&self.quotas, t, cost);
+                    Decision::Allowed { at: t }
+                }
+            };
+            Ok(then(log, t, decision))
+        })
+    }
+
+    fn decide_detailed(
+        &self,
+        clock: impl FnOnce() -> Nanos,
+        cost: Cost,
+    ) -> Result<Detailed, AcquireError> {
+        self.decide(clock, cost, |log, t, decision| {
+            Detailed::new(decision, &self.quotas, log.remaining(&self.quotas, t))
+        })
+    }
+
+    fn look(&self, clock: impl FnOnce() -> Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+        self.quotas.check_cost(cost)?;
+        self.log.with(|log| {
+            let now = clock();
+            let t = self.effective(log, now)?;
+            let mut left = log.remaining(&self.quotas, t);
+            let decision = match log.denial(&self.quotas, now, t, cost) {
+                Some(denied) => Decision::Denied(denied),
+                None => {
+                    for (left, quota) in left.iter_mut().zip(self.quotas.iter()) {
+                        *left -= quota.charge(cost);
+                    }
+                    Decision::Allowed { at: t }
+                }
+            };
+            Ok(Detailed::new(decision, &self.quotas, left))
+        })
+    }
+}
+
+impl<K: LockKind> RateLimiter for MutexLog<K> {
+    fn quotas(&self) -> Quotas {
+        self.quotas.clone()
+    }
+
+    fn acquire_at(&self, now: Nanos, cost: Cost) -> Result<Decision, AcquireError> {
+        self.decide(|| now, cost, |_, _, decision| decision)
+    }
+
+    fn acquire_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+        self.decide_detailed(|| now, cost)
+    }
+
+    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+        self.look(|| now, cost)
+    }
+
+    fn reset(&self) {
+        self.log.with(|log| *log = Log::new(&self.quotas));
+    }
+
+    fn is_idle_at(&self, now: Nanos) -> bool {
+        self.log
+            .with(|log| log.is_idle(&self.quotas, now.max(log.latest())))
+    }
+
+    #[inline]
+    fn acquire_with<C: Clock>(&self, clock: &C, cost: Cost) -> Result<Decision, AcquireError> {
+        self.decide(|| clock.now(), cost, |_, _, decision| decision)
+    }
+
+    #[inline]
+    fn acquire_detailed_with<C: Clock>(
+        &self,
+        clock: &C,
+        cost: Cost,
+    ) -> Result<Detailed, AcquireError> {
+        self.decide_detailed(|| clock.now(), cost)
+    }
+
+    #[inline]
+    fn peek_with<C: Clock>(&self, clock: &C, cost: Cost) -> Result<Detailed, AcquireError> {
+        self.look(|| clock.now(), cost)
+    }
+}
+
+impl<K: LockKind> fmt::Debug for MutexLog<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MutexLog")
+            .field("quotas", &self.quotas)
+            .field("on_regression", &self.on_regression)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,160 @@
+//! The two-window rule, in integers.
+
+use windowpane_core::one_word::{OneWordRule, Verdict};
+use windowpane_core::{AcquireError, BuildError, Nanos, Quota};
+
+use super::layout::{Counts, Layout};
+
+/// The two-window rule: with `e` of the current window elapsed,
+/// `previous × (window − e) / window + current + cost ≤ limit`, compared without rounding.
+#[derive(Clone, Copy, Debug)]
+pub struct TwoWindowRule {
+    quota: Quota,
+    layout: Layout,
+    /// When the window of index 0 begins: a multiple of the window.
+    base: Nanos,
+}
+
+/// The counts as they stand at some time, and how much of the current window is elapsed then.
+#[derive(Clone, Copy)]
+struct Now {
+    counts: Counts,
+    elapsed: Nanos,
+    at: Nanos,
+}
+
+impl TwoWindowRule {
+    /// The counts of `word` rolled on to `now`. A time before the recorded window is read as that
+    /// window's start, an earlier one inside it as it is: both are stricter, never looser.
+    #[inline]
+    fn roll(&self, word: u64, now: Nanos) -> Result<Now, AcquireError> {
+        let window = self.quota.window();
+        let counts = self.layout.unpack(word);
+        // Cannot overflow: the index was computed by a division of a u64 time.
+        let start = self.base + counts.index * window;
+        let at = now.max(start);
+        let since = at - start;
+        if since < window {
+            return Ok(Now {
+                counts,
+                elapsed: since,
+                at,
+            });
+        }
+        let windows = since / window;
+        let index = counts.index + windows;
+        if index > self.layout.last_index() {
+            return Err(AcquireError::TimeOutOfRange {
+                now,
+                last: self.last_instant(),
+            });
+        }
+        let previous = if windows == 1 { counts.current } else { 0 };
+        Ok(Now {
+            counts: Counts {
+                index,
+                current: 0,
+                previous,
+            },
+            elapsed: since - windows * window,
+            at,
+        })
+    }
+
+    fn last_instant(&self) -> Nanos {
+        let windows = u128::from(self.layout.last_index()) + 1;
+        let end = u128::from(self.base) + windows * u128::from(self.quota.window()) - 1;
+        u64::try_from(end).unwrap_or(u64::MAX)
+    }
+
+    /// How much of the window must be elapsed until `previous` weighs at most `room`: the smallest
+    /// `e` with `previous × (window − e) ≤ room × window`. Equal to the window if nothing less does.
+    #[inline]
+    fn elapsed_until(&self, previous: u64, room: u64) -> Nanos {
+        if previous <= room {
+            return 0;
+        }
+        let window = self.quota.window();
+        // room < previous, so the quotient is below the window.
+        let weight = match room.checked_mul(window) {
+            Some(product) => product / previous,
+            None => (u128::from(room) * u128::from(window) / u128::from(previous)) as u64,
+        };
+        window - weight
+    }
+
+    /// The smallest wait from `now.at` after which `charge` fits, which it does not yet.
+    fn wait(&self, now: Now, charge: u64) -> Nanos {
+        let Counts {
+            current, previous, ..
+        } = now.counts;
+        let (limit, window) = (self.quota.limit(), self.quota.window());
+        if let Some(room) = limit.checked_sub(current + charge) {
+            let elapsed = self.elapsed_until(previous, room);
+            // At the very end of this window the next one begins, and the rule for it (the current
+            // count whole as the previous one) says the same.
+            return elapsed - now.elapsed;
+        }
+        (window - now.elapsed) + self.elapsed_until(current, limit - charge)
+    }
+}
+
+impl OneWordRule for TwoWindowRule {
+    const NAME: &'static str = "packed-counter";
+
+    fn new(quota: Quota, start: Nanos) -> Result<Self, BuildError> {
+        Ok(TwoWindowRule {
+            quota,
+            layout: Layout::new(Self::NAME, quota)?,
+            base: start - start % quota.window(),
+        })
+    }
+
+    #[inline]
+    fn quota(&self) -> Quota {
+        self.quota
+    }
+
+    #[inline]
+    fn decide(&self, word: u64, now: Nanos, charge: u64) -> Result<Verdict, AcquireError> {
+        let rolled = self.roll(word, now)?;
+        let Counts {
+            current, previous, ..
+        } = rolled.counts;
+        let window = u128::from(self.quota.window());
+        let overlap = u128::from(self.quota.window() - rolled.elapsed);
+        // The counts are at most the limit, so below 2^31, and a window is below 2^55.
+        let weighted = u128::from(previous) * overlap + u128::from(current + charge) * window;
+        if weighted <= u128::from(self.quota.limit()) * window {
+            let counts = Counts {
+                current: current + charge,
+                ..rolled.counts
+            };
+            return Ok(Verdict::Allowed {
+                at: rolled.at,
+                word: self.layout.pack(counts),
+            });
+        }
+        // Told on the caller's clock, which may be behind.
+        let wait = self.wait(rolled, charge).saturating_add(rolled.at - now);
+        Ok(Verdict::Denied { retry_after: wait })
+    }
+
+    fn remaining(&self, word: u64, now: Nanos) -> u64 {
+        let Ok(Now {
+            counts, elapsed, ..
+        }) = self.roll(word, now)
+        else {
+            return 0;
+        };
+        let window = u128::from(self.quota.window());
+        let overlap = window - u128::from(elapsed);
+        let weight = (u128::from(counts.previous) * overlap).div_ceil(window) as u64;
+        self.quota.limit().saturating_sub(counts.current + weight)
+    }
+
+    fn is_idle(&self, word: u64, now: Nanos) -> bool {
+        self.roll(word, now)
+            .is_ok_and(|now| now.counts.current == 0 && now.counts.previous == 0)
+    }
+}

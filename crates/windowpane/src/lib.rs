@@ -1,0 +1,14 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+#[doc(no_inline)]
+pub use windowpane_core::*;
+
+#[cfg(feature = "baselines")]
+pub use windowpane_baselines::FixedWindow;
+#[cfg(feature = "cas-ring")]
+pub use windowpane_cas_ring::CasRing;
+#[cfg(feature = "mutex-log")]
+pub use windowpane_mutex_log::{self as mutex_log, MutexLog, OnRegression};
+#[cfg(feature = "packed-counter")]
+pub use windowpane_packed_counter::PackedCounter;

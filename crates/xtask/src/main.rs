@@ -1,0 +1,3 @@
+//! What CI and contributors run.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! The loom models of windowpane; run them with `cargo loom`.
