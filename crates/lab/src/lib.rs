@@ -4,12 +4,14 @@
 //! | where | what |
 //! |---|---|
 //! | [`registry`] | which limiters exist |
+//! | [`contestants`] | who is measured: those limiters and their rivals, behind one adapter |
 //! | [`replay`] | recorded requests through the limiters, compared with the oracle |
 //! | [`measure`] | throughput, latency, memory and accuracy, by rules that the types keep |
 //! | [`report`] | what a run becomes: CSV, Markdown, SVG |
 
 #![forbid(unsafe_code)]
 
+pub mod contestants;
 pub mod measure;
 pub mod registry;
 pub mod replay;

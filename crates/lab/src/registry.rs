@@ -6,11 +6,21 @@ use windowpane_core::{BuildError, Nanos, Quotas, RateLimiter};
 use windowpane_mutex_log::MutexLog;
 use windowpane_packed_counter::PackedCounter;
 
+use crate::contestants::{Instance, on_clock};
+use crate::measure::clock::LabClock;
+
 /// What a limiter may need beside its quotas when it is built.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BuildOptions {
     /// What the clock reads about now; the range of one-word limiters counts from there.
     pub start: Nanos,
+}
+
+impl BuildOptions {
+    /// The options where nothing but the clock's reading matters.
+    pub fn starting_at(start: Nanos) -> BuildOptions {
+        BuildOptions { start }
+    }
 }
 
 /// One limiter of ours.
@@ -22,8 +32,28 @@ pub struct Algorithm {
     pub exact: bool,
     /// What it is, in one line.
     pub about: &'static str,
+    /// What it cannot express, in words; empty if nothing.
+    pub cannot: &'static str,
+    /// The memory of one key, in words.
+    pub memory: &'static str,
+    /// The most bytes that one key takes at a limit, as its crate says; `None` without a bound.
+    pub memory_at_most: Option<fn(u64) -> u64>,
     /// Builds one for one key.
     pub build: fn(&Quotas, BuildOptions) -> Result<Box<dyn RateLimiter>, BuildError>,
+    /// Builds one for one key on a clock of the laboratory, so that loops over it are compiled for
+    /// its type: what is measured goes through here.
+    pub on_clock: fn(&Quotas, BuildOptions, LabClock) -> Result<Box<dyn Instance>, BuildError>,
+}
+
+/// Says once how a limiter is built; both ways to build it follow.
+macro_rules! algorithm {
+    (|$quotas:pat_param, $options:pat_param| $limiter:expr, $($field:ident: $value:expr),* $(,)?) => {
+        Algorithm {
+            $($field: $value,)*
+            build: |$quotas, $options| Ok(Box::new($limiter)),
+            on_clock: |$quotas, $options, clock| Ok(on_clock($limiter, clock)),
+        }
+    };
 }
 
 /// The oracle's name: the limiter that the others are compared with.
@@ -31,35 +61,41 @@ pub const ORACLE: &str = "mutex-log";
 
 /// All limiters of ours, the oracle first.
 pub static ALGORITHMS: &[Algorithm] = &[
-    Algorithm {
+    algorithm! {
+        |quotas, _| <MutexLog>::new(quotas.clone()),
         name: ORACLE,
         exact: true,
         about: "a mutex around a deque of what was accepted; the oracle",
-        build: |quotas, _| Ok(Box::new(<MutexLog>::new(quotas.clone()))),
+        cannot: "",
+        memory: "16 bytes an accepted request, doubled by the deque's growth, + a constant",
+        memory_at_most: Some(|limit| 2 * 16 * limit.next_power_of_two() + 256),
     },
-    Algorithm {
+    algorithm! {
+        |quotas, _| CasRing::new(quotas.clone())?,
         name: "cas-ring",
         exact: true,
         about: "a ring of accepted times, claimed by one compare-and-swap",
-        build: |quotas, _| Ok(Box::new(CasRing::new(quotas.clone())?)),
+        cannot: "quotas of requests",
+        memory: "8 bytes a permit of capacity + at most 256 + 32 a quota",
+        memory_at_most: Some(|limit| 8 * limit + 256 + 32),
     },
-    Algorithm {
+    algorithm! {
+        |quotas, options| PackedCounter::starting_at(quotas.clone(), options.start)?,
         name: "packed-counter",
         exact: false,
         about: "two counts in one word, the previous weighted by its overlap",
-        build: |quotas, options| {
-            let limiter = PackedCounter::starting_at(quotas.clone(), options.start)?;
-            Ok(Box::new(limiter))
-        },
+        cannot: "several quotas",
+        memory: "one word and its constants, on one cache line",
+        memory_at_most: Some(|_| 64),
     },
-    Algorithm {
+    algorithm! {
+        |quotas, options| FixedWindow::starting_at(quotas.clone(), options.start)?,
         name: "fixed-window",
         exact: false,
         about: "a count that starts anew at every multiple of the window",
-        build: |quotas, options| {
-            let limiter = FixedWindow::starting_at(quotas.clone(), options.start)?;
-            Ok(Box::new(limiter))
-        },
+        cannot: "several quotas",
+        memory: "one word and its constants, on one cache line",
+        memory_at_most: Some(|_| 64),
     },
 ];
 

@@ -1,0 +1,63 @@
+//! A contestant that has been built: loops over it are compiled for its type.
+
+use windowpane_core::Cost;
+
+use super::Cannot;
+use crate::measure::latency::{ClosedLoop, OpenLoop};
+
+/// The decision of one built contestant. Implementations inline, and pass what the limiter
+/// answered, whole, through [`std::hint::black_box`], so that no part of an answer is optimised
+/// away for anyone.
+pub trait Decide: Send + Sync {
+    /// Decides a request of cost 1 now; whether it was allowed.
+    fn decide(&self) -> bool;
+
+    /// Decides a request of `cost` now; whether it was allowed. Not used where speed is measured.
+    ///
+    /// # Errors
+    /// [`Cannot`] if it cannot express such a cost.
+    fn decide_cost(&self, cost: Cost) -> Result<bool, Cannot> {
+        if cost == Cost::ONE {
+            Ok(self.decide())
+        } else {
+            Err(Cannot(format!("a cost of {cost}: it counts requests")))
+        }
+    }
+}
+
+/// A built contestant of whichever type. One virtual call runs many decisions, so that dispatch is
+/// no part of what is measured.
+pub trait Instance: Send + Sync {
+    /// Makes `decisions` decisions of cost 1, one after the other; how many were allowed.
+    fn batch(&self, decisions: u32) -> u32;
+
+    /// Runs a closed loop over it.
+    fn run_closed(&self, run: &mut ClosedLoop);
+
+    /// Runs an open loop over it.
+    fn run_open(&self, run: &mut OpenLoop);
+
+    /// One decision, not for measuring; whether it was allowed.
+    ///
+    /// # Errors
+    /// [`Cannot`] if it cannot express such a cost.
+    fn decide_cost(&self, cost: Cost) -> Result<bool, Cannot>;
+}
+
+impl<D: Decide> Instance for D {
+    fn batch(&self, decisions: u32) -> u32 {
+        (0..decisions).map(|_| u32::from(self.decide())).sum()
+    }
+
+    fn run_closed(&self, run: &mut ClosedLoop) {
+        run.drive(|| self.decide());
+    }
+
+    fn run_open(&self, run: &mut OpenLoop) {
+        run.drive(|| self.decide());
+    }
+
+    fn decide_cost(&self, cost: Cost) -> Result<bool, Cannot> {
+        Decide::decide_cost(self, cost)
+    }
+}

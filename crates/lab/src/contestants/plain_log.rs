@@ -1,0 +1,58 @@
+//! The sliding log as people write it in an afternoon.
+
+use std::collections::VecDeque;
+use std::hint::black_box;
+use std::sync::{Mutex, PoisonError};
+
+use windowpane_core::{Nanos, Quota};
+
+use super::{Adapter, Cannot, ContestClock, Decide, Info, Origin, SHARED_CLOCK};
+
+/// A `Mutex<VecDeque<time>>`, pruned at each call.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PlainLog;
+
+impl Adapter for PlainLog {
+    const INFO: Info = Info {
+        name: "plain-log",
+        origin: Origin::Rival,
+        exact: true,
+        about: "a std Mutex<VecDeque<time>> as people write it",
+        clock: SHARED_CLOCK,
+        cannot: "costs, several quotas, retry-after",
+        memory: "8 bytes an accepted request, doubled by the deque's growth",
+        memory_at_most: None,
+    };
+
+    fn on_clock<C: ContestClock>(quota: Quota, clock: C) -> Result<impl Decide + 'static, Cannot> {
+        Ok(Log {
+            times: Mutex::new(VecDeque::new()),
+            limit: quota.limit() as usize,
+            window: quota.window(),
+            clock,
+        })
+    }
+}
+
+struct Log<C> {
+    times: Mutex<VecDeque<Nanos>>,
+    limit: usize,
+    window: Nanos,
+    clock: C,
+}
+
+impl<C: ContestClock> Decide for Log<C> {
+    #[inline]
+    fn decide(&self) -> bool {
+        let mut times = self.times.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.clock.now();
+        while times.front().is_some_and(|&at| at + self.window <= now) {
+            times.pop_front();
+        }
+        let allowed = times.len() < self.limit;
+        if allowed {
+            times.push_back(now);
+        }
+        black_box(allowed)
+    }
+}

@@ -1,0 +1,132 @@
+//! The clocks of the laboratory: one that all contestants share where speed is measured, and one
+//! moved by hand where decisions are.
+
+use std::cell::Cell;
+
+use windowpane_core::clock::TscClock;
+use windowpane_core::{Clock, Nanos};
+
+/// Which clock a contestant is built on.
+#[derive(Clone, Debug)]
+pub enum LabClock {
+    /// The shared clock of the speed measurements.
+    Bench(BenchClock),
+    /// The thread's own, moved by hand.
+    Simulated,
+}
+
+impl LabClock {
+    /// What it reads now.
+    pub fn now(&self) -> Nanos {
+        match self {
+            LabClock::Bench(clock) => clock.now(),
+            LabClock::Simulated => SimulatedClock.now(),
+        }
+    }
+}
+
+/// How many nanoseconds a [`BenchClock`] counts for one that passes, in steps of 2^-16.
+///
+/// A limiter that must always allow is offered far more a second than fits any sensible quota of
+/// 1,000; so the clock of everybody alike runs faster, and a window of 20 µs lasts 2.5 µs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace(u64);
+
+impl Pace {
+    const FRACTION_BITS: u32 = 16;
+    /// Real time.
+    pub const REAL: Pace = Pace(1 << Self::FRACTION_BITS);
+
+    /// `times` as fast as real time.
+    pub const fn times(times: u64) -> Pace {
+        Pace(times << Self::FRACTION_BITS)
+    }
+
+    /// The nearest pace to a ratio, at least the slowest there is.
+    pub fn nearest(ratio: f64) -> Pace {
+        let scaled = ratio * Self::REAL.0 as f64;
+        // At most 2^10 times real time, so that readings do not overflow for days.
+        Pace((scaled.round() as u64).clamp(1, 1 << (Self::FRACTION_BITS + 10)))
+    }
+
+    /// Nanoseconds counted for one that passes.
+    pub fn ratio(self) -> f64 {
+        self.0 as f64 / Self::REAL.0 as f64
+    }
+}
+
+/// The clock that all contestants share: the time-stamp counter, at a pace. Zero is when it was
+/// made; make one anew for each measurement.
+#[derive(Clone, Debug)]
+pub struct BenchClock {
+    tsc: TscClock,
+    pace: u64,
+}
+
+impl BenchClock {
+    /// A clock that reads 0 now.
+    pub fn new(pace: Pace) -> BenchClock {
+        BenchClock {
+            tsc: TscClock::new(),
+            pace: pace.0,
+        }
+    }
+}
+
+impl Clock for BenchClock {
+    #[inline]
+    fn now(&self) -> Nanos {
+        // The same multiplication at every pace, so that no state is cheaper than another.
+        self.tsc.now().wrapping_mul(self.pace) >> Pace::FRACTION_BITS
+    }
+}
+
+thread_local! {
+    static SIMULATED: Cell<Nanos> = const { Cell::new(0) };
+}
+
+/// A clock of the thread, moved by hand. It takes no memory, so what a limiter on it takes is the
+/// limiter's.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SimulatedClock;
+
+impl SimulatedClock {
+    /// Sets what this thread's limiters read.
+    pub fn set(now: Nanos) {
+        SIMULATED.set(now);
+    }
+}
+
+impl Clock for SimulatedClock {
+    #[inline]
+    fn now(&self) -> Nanos {
+        SIMULATED.get()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn a_clock_at_eight_times_the_pace_counts_eight_times_as_much() {
+        let clock = BenchClock::new(Pace::times(8));
+        let start = Instant::now();
+        let first = clock.now();
+        std::thread::sleep(Duration::from_millis(50));
+        let counted = clock.now() - first;
+        let passed = start.elapsed().as_nanos() as u64;
+        assert!(
+            counted.abs_diff(8 * passed) < passed,
+            "{counted} counted, {passed} passed"
+        );
+    }
+
+    #[test]
+    fn a_pace_survives_its_ratio_and_stays_in_bounds() {
+        assert_eq!(Pace::nearest(Pace::times(8).ratio()), Pace::times(8));
+        assert_eq!(Pace::nearest(0.0), Pace(1));
+        assert_eq!(Pace::nearest(1e12), Pace::times(1024));
+    }
+}
