@@ -4,10 +4,9 @@ use windowpane_core::Nanos;
 
 /// Bits of an index into the slots, and of a number of slots.
 const INDEX_BITS: u32 = 24;
-/// Bits of the lap.
-const LAP_BITS: u32 = 16;
+/// Where the lap begins; it has the 16 bits above, so its carry falls off the word.
+const LAP_SHIFT: u32 = 2 * INDEX_BITS;
 const INDEX_MASK: u64 = (1 << INDEX_BITS) - 1;
-const LAP_MASK: u64 = (1 << LAP_BITS) - 1;
 
 /// The largest capacity of a ring: 16,777,215 permits, 128 MiB.
 pub const MAX_CAPACITY: u64 = INDEX_MASK;
@@ -21,74 +20,97 @@ pub(crate) struct Place {
     pub(crate) lap: u64,
 }
 
-impl Place {
-    /// The place `steps` later, at most one lap.
-    #[inline]
-    pub(crate) fn forward(self, steps: u64, capacity: u64) -> Place {
-        let index = self.index + steps;
-        if index < capacity {
-            Place { index, ..self }
-        } else {
-            Place {
-                index: index - capacity,
-                lap: (self.lap + 1) & LAP_MASK,
-            }
-        }
-    }
-
-    /// The place `steps` earlier, at most one lap.
-    #[inline]
-    pub(crate) fn back(self, steps: u64, capacity: u64) -> Place {
-        if steps <= self.index {
-            Place {
-                index: self.index - steps,
-                ..self
-            }
-        } else {
-            Place {
-                index: self.index + capacity - steps,
-                lap: self.lap.wrapping_sub(1) & LAP_MASK,
-            }
-        }
-    }
-}
-
 /// Where the ring stands. One 128-bit word, so that claiming permits and saying when is one event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     /// The latest recorded time: when the newest permit was accepted; 0 before the first.
     pub(crate) time: Nanos,
-    /// The place that the next permit takes; the newest is the one before it.
-    pub(crate) next: Place,
-    /// How many of the newest permits count, at most the capacity. What is older was forgotten,
-    /// because it had left every window or by a reset.
-    pub(crate) filled: u64,
+    /// From the lowest bit: how many of the newest permits count (24 bits), the index that the
+    /// next permit takes (24), its lap (16).
+    place: u64,
 }
 
 impl Head {
     /// Nothing accepted.
-    pub(crate) const EMPTY: Head = Head {
-        time: 0,
-        next: Place { index: 0, lap: 0 },
-        filled: 0,
-    };
+    pub(crate) const EMPTY: Head = Head { time: 0, place: 0 };
 
     #[inline]
     pub(crate) fn to_bits(self) -> u128 {
-        let low = self.filled | self.next.index << INDEX_BITS | self.next.lap << (2 * INDEX_BITS);
-        u128::from(self.time) << 64 | u128::from(low)
+        u128::from(self.time) << 64 | u128::from(self.place)
     }
 
     #[inline]
     pub(crate) fn from_bits(bits: u128) -> Head {
-        let low = bits as u64;
         Head {
             time: (bits >> 64) as u64,
-            next: Place {
-                index: low >> INDEX_BITS & INDEX_MASK,
-                lap: low >> (2 * INDEX_BITS),
-            },
-            filled: low & INDEX_MASK,
+            place: bits as u64,
+        }
+    }
+
+    /// How many of the newest permits count, at most the capacity. What is older was forgotten,
+    /// because it had left every window or by a reset.
+    #[inline]
+    pub(crate) fn filled(self) -> u64 {
+        self.place & INDEX_MASK
+    }
+
+    /// The slot that the next permit takes.
+    #[inline]
+    pub(crate) fn next_index(self) -> u64 {
+        self.place >> INDEX_BITS & INDEX_MASK
+    }
+
+    /// The place that the next permit takes.
+    #[inline]
+    pub(crate) fn next(self) -> Place {
+        Place {
+            index: self.next_index(),
+            lap: self.place >> LAP_SHIFT,
+        }
+    }
+
+    /// The slot of the `nth` newest permit, `nth` from 1 to the capacity.
+    #[inline]
+    pub(crate) fn index_of(self, nth: u64, capacity: u64) -> u64 {
+        let next = self.next_index();
+        let lap_before = if next < nth { capacity } else { 0 };
+        next + lap_before - nth
+    }
+
+    /// The place of the `nth` newest permit, `nth` from 1 to the capacity.
+    #[inline]
+    pub(crate) fn place_of(self, nth: u64, capacity: u64) -> Place {
+        let lap_before = u64::from(self.next_index() < nth);
+        Place {
+            index: self.index_of(nth, capacity),
+            lap: (self.place >> LAP_SHIFT).wrapping_sub(lap_before) & (u64::MAX >> LAP_SHIFT),
+        }
+    }
+
+    /// The head after `cost` more permits, at most the capacity, are claimed at `time`, when
+    /// `kept` of the older ones still count.
+    #[inline]
+    pub(crate) fn claim(self, time: Nanos, cost: u64, kept: u64, capacity: u64) -> Head {
+        let mut place = (self.place & !INDEX_MASK) + (cost << INDEX_BITS);
+        if self.next_index() + cost >= capacity {
+            // Once around: the index loses the capacity, the lap gains one; the 2^16th lap's carry
+            // falls off.
+            place = place
+                .wrapping_sub(capacity << INDEX_BITS)
+                .wrapping_add(1 << LAP_SHIFT);
+        }
+        Head {
+            time,
+            place: place | (kept + cost).min(capacity),
+        }
+    }
+
+    /// The head after all was forgotten. The places stay, so that no slot is written twice in one
+    /// lap.
+    pub(crate) fn emptied(self) -> Head {
+        Head {
+            time: 0,
+            place: self.place & !INDEX_MASK,
         }
     }
 }
@@ -98,21 +120,45 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn head(time: Nanos, index: u64, lap: u64, filled: u64) -> Head {
+        Head {
+            time,
+            place: lap << LAP_SHIFT | index << INDEX_BITS | filled,
+        }
+    }
+
     proptest! {
         /// Packing is exact, and no field carries into a neighbour.
         #[test]
-        fn a_head_comes_back_from_its_bits(time: u64, index in 0..=INDEX_MASK, lap in 0..=LAP_MASK, filled in 0..=MAX_CAPACITY) {
-            let head = Head { time, next: Place { index, lap }, filled };
-            prop_assert_eq!(Head::from_bits(head.to_bits()), head);
+        fn a_claim_changes_each_field_as_arithmetic_on_whole_numbers_would(
+            time: u64, capacity in 1..=MAX_CAPACITY, index: u64, lap in 0..1_u64 << 16,
+            filled: u64, kept: u64, cost: u64,
+        ) {
+            let (index, filled) = (index % capacity, filled % (capacity + 1));
+            let (kept, cost) = (kept % (filled + 1), 1 + cost % capacity);
+            let before = head(7, index, lap, filled);
+            let before = Head::from_bits(before.to_bits());
+            prop_assert_eq!((before.filled(), before.next()), (filled, Place { index, lap }));
+            let after = Head::from_bits(before.claim(time, cost, kept, capacity).to_bits());
+            let place = lap * capacity + index + cost;
+            let expected = Place { index: place % capacity, lap: place / capacity % (1 << 16) };
+            prop_assert_eq!(after.time, time);
+            prop_assert_eq!(after.next(), expected);
+            prop_assert_eq!(after.filled(), (kept + cost).min(capacity));
+            prop_assert_eq!(after.emptied(), head(0, expected.index, expected.lap, 0));
         }
 
         #[test]
-        fn forward_and_back_undo_each_other(capacity in 1..=MAX_CAPACITY, index: u64, lap in 0..=LAP_MASK, steps: u64) {
-            let place = Place { index: index % capacity, lap };
-            let steps = steps % (capacity + 1);
-            let there = place.forward(steps, capacity);
-            prop_assert!(there.index < capacity && there.lap <= LAP_MASK);
-            prop_assert_eq!(there.back(steps, capacity), place);
+        fn the_nth_newest_is_n_places_back(
+            capacity in 1..=MAX_CAPACITY, index: u64, lap in 0..1_u64 << 16, nth: u64,
+        ) {
+            let (index, nth) = (index % capacity, 1 + nth % capacity);
+            let head = head(0, index, lap, 0);
+            // A lap before the first is the last of the 2^16.
+            let place = (lap + (1 << 16)) * capacity + index - nth;
+            let expected = Place { index: place % capacity, lap: place / capacity % (1 << 16) };
+            prop_assert_eq!(head.place_of(nth, capacity), expected);
+            prop_assert_eq!(head.index_of(nth, capacity), expected.index);
         }
     }
 }

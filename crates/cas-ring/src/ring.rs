@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use windowpane_core::sync::{Atomic, AtomicU128, Backoff, CachePadded, Ordering};
+use windowpane_core::sync::{Atomic, AtomicU128, CachePadded, Ordering, back_off};
 use windowpane_core::{
     AcquireError, BuildError, Cost, Decision, Denied, Detailed, Nanos, PerQuota, Quota, Quotas,
     RateLimiter, Unit,
 };
 
-use super::head::{Head, MAX_CAPACITY, Place};
+use super::head::{Head, MAX_CAPACITY};
 use super::slot::Slot;
 
 /// A claim that crosses a multiple of 2^52 ns (52 days) forgets what has left every window, so
@@ -49,10 +49,13 @@ pub struct CasRing {
     longest_window: Nanos,
 }
 
-/// What the head and the slots say of one request.
-enum Verdict {
-    Allowed { at: Nanos, filled: u64 },
+/// What became of a refusal when it was looked at closely.
+enum Refusal {
     Denied(Denied),
+    /// There is room after all, and the newest record is in place now.
+    Unfounded,
+    /// The head has moved: another attempt is due.
+    Moved,
 }
 
 impl CasRing {
@@ -118,18 +121,18 @@ impl CasRing {
     }
 
     #[inline]
-    fn slot(&self, place: Place) -> &Atomic<u64> {
-        &self.slots[place.index as usize]
+    fn slot(&self, index: u64) -> &Atomic<u64> {
+        &self.slots[index as usize]
     }
 
     /// How long before the head's time its `nth` newest permit was accepted, `nth` counting from 1
-    /// up to `head.filled`. Meaningless if the head has moved; the caller finds that out.
+    /// up to `head.filled()`. Meaningless if the head has moved; the caller finds that out.
     #[inline]
     fn age(&self, head: Head, nth: u64) -> Nanos {
-        let place = head.next.back(nth, self.capacity());
+        let place = head.place_of(nth, self.capacity());
         // Acquire: a slot written in a later lap brings with it the head that allowed it, so that
         // the caller's second look at the head cannot miss it.
-        let slot = Slot(self.slot(place).load(Ordering::Acquire));
+        let slot = Slot(self.slot(place.index).load(Ordering::Acquire));
         if slot.is_of(place) {
             slot.age(head.time)
         } else {
@@ -141,14 +144,13 @@ impl CasRing {
 
     /// How many of the newest permits are inside `window` at `at`, at most `most`.
     fn used(&self, head: Head, at: Nanos, window: Nanos, most: u64) -> u64 {
-        let since = at.wrapping_sub(head.time);
         let (mut inside, mut outside) = (0, most + 1);
         while outside - inside > 1 {
             let middle = inside + (outside - inside) / 2;
-            if self.age(head, middle).saturating_add(since) < window {
-                inside = middle;
-            } else {
+            if self.has_left(head, middle, at, window) {
                 outside = middle;
+            } else {
+                inside = middle;
             }
         }
         inside
@@ -159,63 +161,94 @@ impl CasRing {
     fn effective(&self, head: Head, now: Nanos) -> (Nanos, u64) {
         let at = now.max(head.time);
         let all_gone = at - head.time >= self.longest_window;
-        (at, if all_gone { 0 } else { head.filled })
+        (at, if all_gone { 0 } else { head.filled() })
     }
 
-    /// Decides on `head`. Meaningless if the head has moved meanwhile.
+    /// Whether the `nth` newest permit is outside `window` at `at`.
+    fn has_left(&self, head: Head, nth: u64, at: Nanos, window: Nanos) -> bool {
+        self.age(head, nth).saturating_add(at - head.time) >= window
+    }
+
+    /// Whether every quota has room for `cost` at `at`. It may be called only while all records are
+    /// in place, and is meaningless if the head has moved. The short way of [`judge`](Self::judge).
     #[inline]
-    fn judge(&self, head: Head, now: Nanos, cost: Cost) -> Verdict {
-        let (at, filled) = self.effective(head, now);
+    fn fits(&self, head: Head, at: Nanos, filled: u64, cost: Cost) -> bool {
         let since = at - head.time;
+        let fits = |quota: &Quota| {
+            // With `cost` more, the permit that must have left the window is the one after the
+            // newest `spare`. A limit below the cost wraps to more than any ring has filled.
+            let spare = quota.limit().wrapping_sub(cost.get());
+            if spare >= filled {
+                return cost.get() <= quota.limit();
+            }
+            let slot = self.slot(head.index_of(spare + 1, self.capacity()));
+            let age = Slot(slot.load(Ordering::Acquire)).age(head.time);
+            age.saturating_add(since) >= quota.window()
+        };
+        match &*self.quotas {
+            [quota] => fits(quota),
+            quotas => quotas.iter().all(fits),
+        }
+    }
+
+    /// Why `cost` does not fit, or `None` if it does. Meaningless if the head has moved.
+    fn judge(&self, head: Head, now: Nanos, cost: Cost) -> Result<Option<Denied>, AcquireError> {
+        let (at, filled) = self.effective(head, now);
         let mut denial = None;
         for (index, quota) in self.quotas.iter().enumerate() {
-            if quota.limit() == 0 {
-                denial = Some(Denied::longest(denial, Denied::new(index, None)));
+            let Some(spare) = quota.limit().checked_sub(cost.get()) else {
+                return self.hopeless(cost);
+            };
+            if spare >= filled {
                 continue;
             }
-            // With `cost` more, the permit that must have left the window is this one, counted
-            // from the newest.
-            let nth = quota.limit() - cost.get() + 1;
-            if nth > filled {
-                continue;
-            }
-            let age = self.age(head, nth).saturating_add(since);
+            // Saturating: a head that has moved can make the age nonsense, but not a panic.
+            let age = self.age(head, spare + 1).saturating_add(at - head.time);
             if age < quota.window() {
                 // The wait is told on the caller's clock, which may be behind.
                 let wait = (quota.window() - age).saturating_add(at - now);
                 denial = Some(Denied::longest(denial, Denied::new(index, Some(wait))));
             }
         }
-        match denial {
-            Some(denied) => Verdict::Denied(denied),
-            None => Verdict::Allowed { at, filled },
-        }
+        Ok(denial)
+    }
+
+    /// A cost above a limit: never, or a limit of 0, which denies without a wait.
+    #[cold]
+    fn hopeless(&self, cost: Cost) -> Result<Option<Denied>, AcquireError> {
+        self.quotas.check_cost(cost)?;
+        let zero = self.quotas.iter().position(|quota| quota.limit() == 0);
+        Ok(zero.map(|index| Denied::new(index, None)))
+    }
+
+    /// Whether the `nth` newest permit is in place.
+    #[inline]
+    fn is_in_place(&self, head: Head, nth: u64) -> bool {
+        let place = head.place_of(nth, self.capacity());
+        // Acquire: what we saw in place must be in place for whoever sees the head we write next.
+        Slot(self.slot(place.index).load(Ordering::Acquire)).is_of(place)
     }
 
     /// Puts the newest record in place, as far as it is not yet. `false` if the head has moved.
     ///
     /// Any thread may do it; all write the same. Slots are written from the oldest on, so those in
     /// place are always a beginning of the record.
+    #[cold]
     fn settle(&self, head: Head) -> bool {
-        let capacity = self.capacity();
-        let in_place = |nth| {
-            let place = head.next.back(nth, capacity);
-            Slot(self.slot(place).load(Ordering::Acquire)).is_of(place)
-        };
         let mut missing = 0;
-        while missing < capacity && !in_place(missing + 1) {
+        while missing < self.capacity() && !self.is_in_place(head, missing + 1) {
             missing += 1;
         }
-        (1..=missing)
-            .rev()
-            .all(|nth| self.put(head, head.next.back(nth, capacity)))
+        (1..=missing).rev().all(|nth| self.put(head, nth))
     }
 
-    /// Puts one permit of the newest record in place. `false` if the head has moved.
-    fn put(&self, head: Head, place: Place) -> bool {
-        let record = Slot::record(place, head.time);
+    /// Puts the `nth` newest permit, one of the newest record, in place. `false` if the head has
+    /// moved.
+    fn put(&self, head: Head, nth: u64) -> bool {
+        let place = head.place_of(nth, self.capacity());
+        let slot = self.slot(place.index);
         loop {
-            let found = self.slot(place).load(Ordering::Acquire);
+            let found = slot.load(Ordering::Acquire);
             if Slot(found).is_of(place) {
                 return true;
             }
@@ -224,13 +257,9 @@ impl CasRing {
             if self.load_head() != head {
                 return false;
             }
-            let written = self.slot(place).compare_exchange(
-                found,
-                record.0,
-                Ordering::AcqRel,
-                Ordering::Acquire,
-            );
-            if written.is_ok() {
+            let record = Slot::record(place, head.time);
+            let put = slot.compare_exchange(found, record.0, Ordering::AcqRel, Ordering::Acquire);
+            if put.is_ok() {
                 return true;
             }
         }
@@ -240,13 +269,20 @@ impl CasRing {
     #[inline]
     fn keep(&self, head: Head, at: Nanos, filled: u64) -> u64 {
         if (at ^ head.time) >> FORGET_EVERY_BITS == 0 {
-            return filled;
+            filled
+        } else {
+            self.forget(head, at, filled)
         }
+    }
+
+    #[cold]
+    fn forget(&self, head: Head, at: Nanos, filled: u64) -> u64 {
         self.used(head, at, self.longest_window, filled)
     }
 
-    /// What is left of each quota at `at` by `head`. Meaningless if the head has moved.
-    fn left(&self, head: Head, at: Nanos, filled: u64) -> PerQuota {
+    /// What is left of each quota at `now` by `head`. Meaningless if the head has moved.
+    fn left(&self, head: Head, now: Nanos) -> PerQuota {
+        let (at, filled) = self.effective(head, now);
         let left = |quota: &Quota| {
             let most = quota.limit().min(filled);
             quota.limit() - self.used(head, at, quota.window(), most)
@@ -254,72 +290,57 @@ impl CasRing {
         self.quotas.iter().map(left).collect()
     }
 
-    /// Decides and, if allowed, claims. `look` sees the head that the decision was made on; it may
-    /// be called again if the head moves.
+    /// Decides on `head` and, if allowed, claims. `None` if the head has moved.
     #[inline]
-    fn decide<T>(
+    fn attempt(
         &self,
+        head: Head,
         now: Nanos,
         cost: Cost,
-        look: impl Fn(Head) -> T,
-    ) -> Result<(Decision, T), AcquireError> {
-        self.quotas.check_cost(cost)?;
-        let capacity = self.capacity();
-        let mut backoff = Backoff::new();
-        loop {
-            let head = self.load_head();
-            match self.judge(head, now, cost) {
-                Verdict::Denied(denied) => {
-                    let seen = look(head);
-                    if self.load_head() == head {
-                        return Ok((Decision::Denied(denied), seen));
-                    }
-                }
-                Verdict::Allowed { at, filled } => {
-                    let seen = look(head);
-                    if !self.settle(head) {
-                        backoff.spin();
-                        continue;
-                    }
-                    let claimed = Head {
-                        time: at,
-                        next: head.next.forward(cost.get(), capacity),
-                        filled: (self.keep(head, at, filled) + cost.get()).min(capacity),
-                    };
-                    // What the first slot holds of the lap before: read while the head stands, as
-                    // the claim below proves.
-                    let first = self.slot(head.next).load(Ordering::Acquire);
-                    // Release: the record before, seen in place, is in place for all who see this
-                    // head. Acquire is not needed: nothing is read after it that it orders.
-                    let claim = self.head.compare_exchange(
-                        head.to_bits(),
-                        claimed.to_bits(),
-                        Ordering::Release,
-                        Ordering::Relaxed,
-                    );
-                    if claim.is_ok() {
-                        self.put_own(head.next, first, claimed, cost);
-                        return Ok((Decision::Allowed { at }, seen));
-                    }
-                    backoff.spin();
-                }
+    ) -> Result<Option<Decision>, AcquireError> {
+        let (at, filled) = self.effective(head, now);
+        if !self.is_in_place(head, 1) || !self.fits(head, at, filled, cost) {
+            match self.refuse(head, now, cost)? {
+                Refusal::Denied(denied) => return Ok(Some(Decision::Denied(denied))),
+                Refusal::Moved => return Ok(None),
+                Refusal::Unfounded => {}
             }
         }
-    }
-
-    /// Puts in place what was just claimed. Others may be quicker; then it is in place already.
-    #[inline]
-    fn put_own(&self, place: Place, found: u64, claimed: Head, cost: Cost) {
-        // Fails only if another has put it there, or all has moved on a lap or more.
-        let _ = self.slot(place).compare_exchange(
-            found,
-            Slot::record(place, claimed.time).0,
+        let claimed = head.claim(at, cost.get(), self.keep(head, at, filled), self.capacity());
+        // What the first slot holds of the lap before: read while the head stands, as the claim
+        // below proves.
+        let slot = self.slot(head.next_index());
+        let found = slot.load(Ordering::Acquire);
+        // Release: the record before, seen in place, is in place for all who see this head.
+        // Relaxed on failure: the next attempt loads the head anew.
+        let claim = self.head.compare_exchange(
+            head.to_bits(),
+            claimed.to_bits(),
             Ordering::Release,
             Ordering::Relaxed,
         );
+        if claim.is_err() {
+            return Ok(None);
+        }
+        // Our own record, so that the next caller need not put it in place. It fails only if that
+        // one was quicker, or all has moved on a lap or more since.
+        let record = Slot::record(head.next(), at);
+        let _ = slot.compare_exchange(found, record.0, Ordering::Release, Ordering::Relaxed);
         if cost != Cost::ONE {
             self.settle(claimed);
         }
+        Ok(Some(Decision::Allowed { at }))
+    }
+
+    /// The long way, where the short one found no room or the newest record not in place.
+    #[inline(never)]
+    fn refuse(&self, head: Head, now: Nanos, cost: Cost) -> Result<Refusal, AcquireError> {
+        Ok(match self.judge(head, now, cost)? {
+            // Nobody has claimed since the head was loaded: the denial holds at this load.
+            Some(denied) if self.load_head() == head => Refusal::Denied(denied),
+            None if self.settle(head) => Refusal::Unfounded,
+            _ => Refusal::Moved,
+        })
     }
 
     /// The decision with what is left after it.
@@ -340,27 +361,33 @@ impl RateLimiter for CasRing {
 
     #[inline]
     fn acquire_at(&self, now: Nanos, cost: Cost) -> Result<Decision, AcquireError> {
-        self.decide(now, cost, |_| ())
-            .map(|(decision, ())| decision)
+        loop {
+            if let Some(decision) = self.attempt(self.load_head(), now, cost)? {
+                return Ok(decision);
+            }
+            back_off();
+        }
     }
 
     fn acquire_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
-        let (decision, left) = self.decide(now, cost, |head| {
-            let (at, filled) = self.effective(head, now);
-            self.left(head, at, filled)
-        })?;
-        Ok(self.detail(decision, cost, left))
+        loop {
+            let head = self.load_head();
+            let left = self.left(head, now);
+            if let Some(decision) = self.attempt(head, now, cost)? {
+                return Ok(self.detail(decision, cost, left));
+            }
+            back_off();
+        }
     }
 
     fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
-        self.quotas.check_cost(cost)?;
         loop {
             let head = self.load_head();
-            let (at, filled) = self.effective(head, now);
-            let left = self.left(head, at, filled);
-            let decision = match self.judge(head, now, cost) {
-                Verdict::Allowed { at, .. } => Decision::Allowed { at },
-                Verdict::Denied(denied) => Decision::Denied(denied),
+            let (at, _) = self.effective(head, now);
+            let left = self.left(head, now);
+            let decision = match self.judge(head, now, cost)? {
+                None => Decision::Allowed { at },
+                Some(denied) => Decision::Denied(denied),
             };
             if self.load_head() == head {
                 return Ok(self.detail(decision, cost, left));
@@ -368,24 +395,17 @@ impl RateLimiter for CasRing {
         }
     }
 
-    /// Linearized at its compare-and-swap. The places stay where they are, so that no slot is ever
-    /// written twice in one lap.
+    /// Linearized at its compare-and-swap.
     fn reset(&self) {
-        let mut head = self.load_head();
+        let mut head = self.head.load(Ordering::Acquire);
         loop {
-            let emptied = Head {
-                time: 0,
-                filled: 0,
-                ..head
-            };
-            match self.head.compare_exchange(
-                head.to_bits(),
-                emptied.to_bits(),
-                Ordering::AcqRel,
-                Ordering::Acquire,
-            ) {
+            let emptied = Head::from_bits(head).emptied().to_bits();
+            match self
+                .head
+                .compare_exchange(head, emptied, Ordering::AcqRel, Ordering::Acquire)
+            {
                 Ok(_) => return,
-                Err(found) => head = Head::from_bits(found),
+                Err(found) => head = found,
             }
         }
     }

@@ -64,6 +64,7 @@ mod tests {
     fn an_empty_slot_is_of_the_lap_before_the_first() {
         let first = Place { index: 0, lap: 0 };
         assert!(!Slot::EMPTY.is_of(first));
-        assert!(Slot::EMPTY.is_of(first.back(1, 5)));
+        let before = super::super::head::Head::EMPTY.place_of(1, 5);
+        assert!(Slot::EMPTY.is_of(before));
     }
 }

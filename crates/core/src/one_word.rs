@@ -11,7 +11,7 @@ use crate::error::{AcquireError, BuildError};
 use crate::limiter::RateLimiter;
 use crate::quota::Quota;
 use crate::quotas::Quotas;
-use crate::sync::{Atomic, Backoff, Ordering};
+use crate::sync::{Atomic, Ordering, back_off};
 
 /// Ten years in nanoseconds: how long the time in a word must last.
 pub const REQUIRED_RANGE: u128 = 3_653 * 86_400_000_000_000;
@@ -109,7 +109,6 @@ impl<R: OneWordRule> OneWordLimiter<R> {
         let Some(charge) = check(&quota, cost)? else {
             return Ok((Decision::Denied(Denied::new(0, None)), 0));
         };
-        let mut backoff = Backoff::new();
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
             match self.rule.decide(word, now, charge)? {
@@ -125,7 +124,7 @@ impl<R: OneWordRule> OneWordLimiter<R> {
                     ) {
                         Ok(_) => return Ok((Decision::Allowed { at }, next)),
                         Err(_) => {
-                            backoff.spin();
+                            back_off();
                             word = self.word.load(Ordering::Relaxed);
                         }
                     }

@@ -13,9 +13,9 @@ mod model;
 mod real;
 
 #[cfg(loom)]
-pub use model::{Atomic, AtomicU128, Backoff, Mutex, MutexGuard};
+pub use model::{Atomic, AtomicU128, Mutex, MutexGuard, back_off};
 #[cfg(not(loom))]
-pub use real::{Atomic, AtomicU128, Backoff, Mutex, MutexGuard};
+pub use real::{Atomic, AtomicU128, Mutex, MutexGuard, back_off};
 
 pub use crossbeam_utils::CachePadded;
 pub use std::sync::atomic::Ordering;

@@ -1,0 +1,168 @@
+//! The ring against the oracle, on random inputs: decision, wait, what remains, idleness.
+
+use std::cell::Cell;
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use windowpane_cas_ring::CasRing;
+use windowpane_core::{Cost, MAX_WINDOW, Quota, Quotas, RateLimiter, Unit};
+use windowpane_mutex_log::MutexLog;
+
+#[derive(Clone, Debug)]
+enum Call {
+    /// Moves the clock by so many of the smallest window's parts, and asks.
+    Acquire {
+        step: i64,
+        cost: u64,
+    },
+    /// Moves the clock to the edge of the oldest accepted request's window, or one tick off it.
+    Edge {
+        off: i64,
+        cost: u64,
+    },
+    Reset,
+}
+
+#[derive(Clone, Debug)]
+struct Story {
+    quotas: Vec<Quota>,
+    spare_capacity: u64,
+    start: u64,
+    calls: Vec<Call>,
+}
+
+fn story() -> impl Strategy<Value = Story> {
+    let scale = prop_oneof![
+        4 => Just(1_u64),
+        2 => Just(1_000_003),
+        1 => Just(MAX_WINDOW / 40),
+    ];
+    let limit = prop_oneof![1 => Just(0_u64), 6 => Just(1), 12 => 1..8_u64, 2 => 8..40_u64];
+    let window = prop_oneof![3 => Just(1_u64), 10 => 1..40_u64];
+    let quotas = prop::collection::vec((limit, window), 1..4);
+    let spare = prop_oneof![3 => Just(0_u64), 1 => 1..5_u64];
+    let start = prop_oneof![Just(0_u64), Just(1 << 60), 0..1_000_u64];
+    (scale, quotas, spare, start).prop_flat_map(|(scale, quotas, spare_capacity, start)| {
+        let quotas: Vec<Quota> = quotas
+            .into_iter()
+            .map(|(l, w)| Quota::from_nanos(l, w * scale, Unit::Permits).unwrap())
+            .collect();
+        let scale = scale as i64;
+        let step = prop_oneof![
+            4 => Just(0_i64),
+            8 => (0..10_i64).prop_map(move |s| s * scale),
+            2 => (-8..0_i64).prop_map(move |s| s * scale),
+            2 => -3..4_i64,
+            1 => (40..400_i64).prop_map(move |s| s.saturating_mul(scale)),
+        ];
+        let cost = prop_oneof![6 => Just(1_u64), 2 => 1..9_u64, 1 => 1..45_u64];
+        let call = prop_oneof![
+            20 => (step, cost.clone()).prop_map(|(step, cost)| Call::Acquire { step, cost }),
+            6 => (-1..2_i64, cost).prop_map(|(off, cost)| Call::Edge { off, cost }),
+            1 => Just(Call::Reset),
+        ];
+        prop::collection::vec(call, 1..120).prop_map(move |calls| Story {
+            quotas: quotas.clone(),
+            spare_capacity,
+            start,
+            calls,
+        })
+    })
+}
+
+/// Plays the story on both and returns how many requests were compared.
+fn compare(story: &Story) -> Result<u64, TestCaseError> {
+    let quotas = Quotas::new(story.quotas.clone()).unwrap();
+    let capacity = quotas.largest_limit() + story.spare_capacity;
+    let ring = CasRing::with_capacity(quotas.clone(), capacity).unwrap();
+    let log = <MutexLog>::new(quotas.clone());
+    let mut now = story.start;
+    let mut compared = 0;
+    for call in &story.calls {
+        let cost = match *call {
+            Call::Reset => {
+                ring.reset();
+                log.reset();
+                continue;
+            }
+            Call::Acquire { step, cost } => {
+                now = now.saturating_add_signed(step).min(1 << 63);
+                cost
+            }
+            Call::Edge { off, cost } => {
+                if let Some(oldest) = log.snapshot().first() {
+                    let edge = oldest.at + quotas.longest_window();
+                    now = edge.saturating_add_signed(off).min(1 << 63);
+                }
+                cost
+            }
+        };
+        let cost = Cost::new(cost).unwrap();
+        prop_assert_eq!(ring.peek_at(now, cost), log.peek_at(now, cost));
+        prop_assert_eq!(ring.is_idle_at(now), log.is_idle_at(now));
+        let expected = log.acquire_detailed_at(now, cost);
+        // Both ways of asking, in turn.
+        if compared % 2 == 0 {
+            prop_assert_eq!(ring.acquire_detailed_at(now, cost), expected);
+        } else {
+            let expected = expected.map(|detailed| detailed.decision());
+            prop_assert_eq!(ring.acquire_at(now, cost), expected);
+        }
+        compared += 1;
+    }
+    Ok(compared)
+}
+
+/// At least 100,000 requests in all, however short the stories turn out.
+#[test]
+fn the_ring_decides_as_the_log_does() {
+    let compared = Cell::new(0);
+    let mut runner = TestRunner::new(Config::with_cases(4_000));
+    runner
+        .run(&story(), |story| {
+            compared.set(compared.get() + compare(&story)?);
+            Ok(())
+        })
+        .unwrap();
+    assert!(compared.get() >= 100_000, "{} requests", compared.get());
+}
+
+/// Entries older than the slots' 56 bits of time: a slow trickle over many years, in which the ring
+/// must forget before a time is read as one of 2.28 years later.
+#[test]
+fn a_trickle_over_centuries_is_read_right() {
+    for (limit, window_days, step_days) in
+        [(50, 365, 20), (3, 365, 364), (400, 365, 1), (9, 30, 29)]
+    {
+        let day = 86_400_000_000_000;
+        let quota = Quota::from_nanos(limit, window_days * day, Unit::Permits).unwrap();
+        let (ring, log) = (CasRing::new(quota).unwrap(), <MutexLog>::new(quota));
+        let mut now = 0_u64;
+        let mut i = 0;
+        while now < 400 * 365 * day {
+            // Uneven steps, so that no multiple of anything is favoured.
+            now += step_days * day - (i * 7_919) % day;
+            i += 1;
+            let cost = Cost::new(1 + i % 3).unwrap();
+            assert_eq!(
+                ring.acquire_detailed_at(now, cost),
+                log.acquire_detailed_at(now, cost),
+                "at {now}"
+            );
+        }
+    }
+}
+
+/// Laps far beyond the lap's 16 bits.
+#[test]
+fn the_laps_wrap() {
+    let quota = Quota::from_nanos(1, 10, Unit::Permits).unwrap();
+    let (ring, log) = (CasRing::new(quota).unwrap(), <MutexLog>::new(quota));
+    for i in 0..200_000_u64 {
+        let now = i * 5;
+        assert_eq!(
+            ring.acquire_at(now, Cost::ONE),
+            log.acquire_at(now, Cost::ONE)
+        );
+    }
+}
