@@ -1,0 +1,107 @@
+//! The fixed window against a count by window.
+
+use std::collections::HashMap;
+
+use proptest::prelude::*;
+use windowpane_baselines::FixedWindow;
+use windowpane_core::{AcquireError, BuildError, Cost, Decision, Quota, Quotas, RateLimiter, Unit};
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn it_decides_as_a_count_by_window_does(
+        limit in 0..12_u64,
+        window in prop_oneof![Just(1_u64), 1..50_u64],
+        calls in prop::collection::vec((prop_oneof![-20..60_i64, Just(0)], 1..14_u64), 1..80),
+    ) {
+        let quota = Quota::from_nanos(limit, window, Unit::Permits).unwrap();
+        let limiter = FixedWindow::new(quota).unwrap();
+        let mut counts = HashMap::<u64, u64>::new();
+        let (mut now, mut latest_start) = (200_u64, 0_u64);
+        for (step, cost) in calls {
+            now = now.saturating_add_signed(step);
+            let asked = Cost::new(cost).unwrap();
+            let peeked = limiter.peek_at(now, asked);
+            let answer = limiter.acquire_detailed_at(now, asked);
+            prop_assert_eq!(&peeked, &answer);
+            if limit > 0 && cost > limit {
+                prop_assert_eq!(answer, Err(AcquireError::NeverFits { cost: asked, quota: 0, limit }));
+                continue;
+            }
+            let t = now.max(latest_start);
+            let start = t / window * window;
+            let count = counts.entry(start).or_default();
+            let answer = answer.unwrap();
+            if *count + cost <= limit {
+                prop_assert_eq!(answer.decision(), Decision::Allowed { at: t });
+                *count += cost;
+                latest_start = start;
+            } else {
+                let wait = answer.decision().denied().unwrap().retry_after_nanos();
+                prop_assert_eq!(wait, (limit > 0).then_some(start + window - now));
+            }
+            prop_assert_eq!(answer.remaining(), limit - *count);
+            prop_assert_eq!(limiter.is_idle_at(now), *count == 0);
+        }
+        limiter.reset();
+        prop_assert!(limiter.is_idle_at(0));
+    }
+}
+
+#[test]
+fn what_does_not_fit_a_word_is_refused_with_what_does() {
+    let quota = |limit, window| Quota::from_nanos(limit, window, Unit::Permits).unwrap();
+    let Err(error) = FixedWindow::new(quota(1 << 20, 1_000)) else {
+        panic!("20 bits of count leave 43 of index: 43 bits of a microsecond are under a year");
+    };
+    assert!(matches!(error, BuildError::RangeTooShort { .. }));
+    assert!(
+        error.to_string().contains("the limit can be up to 32767"),
+        "{error}"
+    );
+    assert!(FixedWindow::new(quota(32_767, 1_000)).is_ok());
+    assert!(FixedWindow::new(quota(32_768, 1_000)).is_err());
+    assert!(FixedWindow::new(quota(u64::MAX, 1)).is_err());
+
+    let two = Quotas::parse(["1/1s", "2/2s"]).unwrap();
+    assert!(matches!(
+        FixedWindow::new(two),
+        Err(BuildError::TooManyQuotas { given: 2, .. })
+    ));
+}
+
+#[test]
+fn past_its_range_it_is_an_error_and_not_a_wrong_decision() {
+    let quota = Quota::from_nanos(32_767, 1_000, Unit::Permits).unwrap();
+    let limiter = FixedWindow::new(quota).unwrap();
+    let Err(AcquireError::TimeOutOfRange { last, .. }) = limiter.acquire_at(u64::MAX, Cost::ONE)
+    else {
+        panic!("out of range");
+    };
+    assert!(limiter.acquire_at(last + 1, Cost::ONE).is_err());
+    assert!(limiter.acquire_at(last, Cost::ONE).unwrap().is_allowed());
+}
+
+#[test]
+fn requests_are_counted_once_whatever_they_cost() {
+    let limiter = FixedWindow::new(Quotas::parse(["2req/1s"]).unwrap()).unwrap();
+    assert!(
+        limiter
+            .acquire_at(0, Cost::of::<500>())
+            .unwrap()
+            .is_allowed()
+    );
+    assert!(
+        limiter
+            .acquire_at(0, Cost::of::<500>())
+            .unwrap()
+            .is_allowed()
+    );
+    assert!(
+        !limiter
+            .acquire_at(0, Cost::of::<500>())
+            .unwrap()
+            .is_allowed()
+    );
+}
