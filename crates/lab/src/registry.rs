@@ -3,25 +3,49 @@
 use windowpane_baselines::FixedWindow;
 use windowpane_cas_ring::CasRing;
 use windowpane_core::{BuildError, Nanos, Quotas, RateLimiter};
-use windowpane_mutex_log::MutexLog;
+use windowpane_mutex_log::{MutexLog, OnRegression};
 use windowpane_packed_counter::PackedCounter;
 
 use crate::contestants::{Instance, on_clock};
 use crate::measure::clock::LabClock;
 
 /// What a limiter may need beside its quotas when it is built.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct BuildOptions {
     /// What the clock reads about now; the range of one-word limiters counts from there.
     pub start: Nanos,
+    /// Sub-windows of a bucket ring.
+    pub buckets: u32,
+    /// What a time that steps back means to a limiter that can choose: the mutex log.
+    pub on_regression: OnRegression,
+}
+
+impl Default for BuildOptions {
+    fn default() -> BuildOptions {
+        BuildOptions {
+            start: 0,
+            buckets: 60,
+            on_regression: OnRegression::Clamp,
+        }
+    }
 }
 
 impl BuildOptions {
     /// The options where nothing but the clock's reading matters.
     pub fn starting_at(start: Nanos) -> BuildOptions {
-        BuildOptions { start }
+        BuildOptions {
+            start,
+            ..BuildOptions::default()
+        }
     }
 }
+
+/// Builds a limiter for one key.
+pub type Build = fn(&Quotas, BuildOptions) -> Result<Box<dyn RateLimiter>, BuildError>;
+
+/// Builds a limiter for one key on a clock of the laboratory.
+pub type BuildOnClock =
+    fn(&Quotas, BuildOptions, LabClock) -> Result<Box<dyn Instance>, BuildError>;
 
 /// One limiter of ours.
 #[derive(Clone, Copy)]
@@ -39,10 +63,10 @@ pub struct Algorithm {
     /// The most bytes that one key takes at a limit, as its crate says; `None` without a bound.
     pub memory_at_most: Option<fn(u64) -> u64>,
     /// Builds one for one key.
-    pub build: fn(&Quotas, BuildOptions) -> Result<Box<dyn RateLimiter>, BuildError>,
+    pub build: Build,
     /// Builds one for one key on a clock of the laboratory, so that loops over it are compiled for
     /// its type: what is measured goes through here.
-    pub on_clock: fn(&Quotas, BuildOptions, LabClock) -> Result<Box<dyn Instance>, BuildError>,
+    pub on_clock: BuildOnClock,
 }
 
 /// Says once how a limiter is built; both ways to build it follow.
@@ -62,7 +86,7 @@ pub const ORACLE: &str = "mutex-log";
 /// All limiters of ours, the oracle first.
 pub static ALGORITHMS: &[Algorithm] = &[
     algorithm! {
-        |quotas, _| <MutexLog>::new(quotas.clone()),
+        |quotas, options| <MutexLog>::with_regression(quotas.clone(), options.on_regression),
         name: ORACLE,
         exact: true,
         about: "a mutex around a deque of what was accepted; the oracle",

@@ -1,1 +1,43 @@
 //! Recorded requests through the limiters, compared with the oracle.
+//!
+//! | where | what |
+//! |---|---|
+//! | `lines`, `columns`, `clf`, `time`, `input` | a stream of bytes becomes a stream of requests |
+//! | `keys`, `batch` | whose they are; those that are decided together |
+//! | `run`, `judge`, `tally` | one algorithm's decisions, judged by the oracle and counted |
+//! | `engine` | all of it, from the first request to the summary |
+//! | `rows`, `summary`, `table`, `excerpt`, `output` | what is written, and where |
+//!
+//! The command line's side is documented in `REPLAY.md` of this crate.
+
+mod batch;
+mod clf;
+mod columns;
+mod engine;
+mod error;
+mod excerpt;
+mod input;
+mod judge;
+mod keys;
+mod lines;
+mod output;
+mod rows;
+mod run;
+mod summary;
+mod table;
+mod tally;
+mod time;
+
+pub use columns::ColumnNames;
+pub use engine::{Decided, Observer, Options, Progress, replay};
+pub use error::ReplayError;
+pub use input::{BadLine, Format, InputOptions};
+pub use judge::Overshoot;
+pub use output::{Output, remove_unfinished};
+pub use rows::{Decisions, Disagreements};
+pub use run::{Answer, Meter};
+pub use summary::{
+    AlgorithmSummary, Client, Comparison, InputSummary, MOST_DENIED, SCHEMA, Skipped, Summary,
+};
+pub use table::render;
+pub use time::{TimeError, TimeUnit, parse_time};

@@ -1,10 +1,18 @@
 //! The `lab` command: the laboratory from the command line.
 
+#![forbid(unsafe_code)]
+
 mod replay;
 
+use std::alloc::System;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+
+/// Counts what is allocated, so that memory is measured and not estimated.
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 /// The laboratory of windowpane, a workspace of sliding-window rate limiters.
 #[derive(Parser)]

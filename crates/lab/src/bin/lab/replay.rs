@@ -1,11 +1,404 @@
 //! `lab replay`: recorded requests through the limiters.
 
+mod progress;
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Runs recorded requests through the limiters and compares them with the oracle.
-#[derive(clap::Args)]
-pub(crate) struct Args {}
+use clap::{ArgAction, ValueEnum, value_parser};
+use windowpane_core::Quotas;
+use windowpane_lab::registry::{ALGORITHMS, Algorithm, BuildOptions, ORACLE};
+use windowpane_lab::replay::{
+    ColumnNames, Decisions, Disagreements, Format, InputOptions, Observer, Options, Output,
+    ReplayError, Skipped, Summary, TimeUnit, remove_unfinished, render, replay,
+};
+use windowpane_mutex_log::OnRegression;
 
-pub(crate) fn run(_args: Args) -> ExitCode {
-    ExitCode::SUCCESS
+use self::progress::Bar;
+
+/// What a bad command line or a bad input ends with, as clap's own errors do.
+const BAD: u8 = 2;
+
+/// What an interrupt ends with: 128 and the signal's number.
+const INTERRUPTED: i32 = 130;
+
+fn after_help() -> String {
+    let mut help = String::from("Limiters:\n");
+    for Algorithm { name, about, .. } in ALGORITHMS {
+        help += &format!("  {name:<15} {about}\n");
+    }
+    help + EXAMPLES
+}
+
+const EXAMPLES: &str = "
+Examples:
+  An access log through all limiters at 60 requests a minute for each client address:
+    cargo lab replay --quota 60/60s --algorithm all access.log
+
+  Two quotas at once, every decision as CSV on the standard output:
+    cargo lab replay --quota 100/60s --quota 10/1s --algorithm mutex-log,cas-ring --decisions - requests.csv
+
+  Tokens of a language model as costs, and where an estimate differs from the exact answer:
+    cargo lab replay --quota 500000/60s --algorithm packed-counter --time-column TIMESTAMP \\
+        --cost-column ContextTokens+GeneratedTokens --disagreements differ.csv trace.csv
+
+  From a pipe, the summary as JSON:
+    zcat access.log.gz | cargo lab replay --quota 60/60s --algorithm cas-ring --json - -
+
+Exit status: 0 if all was replayed, 2 with one line on the standard error if not.";
+
+/// Runs recorded requests through the limiters and compares them with the oracle
+///
+/// The input is CSV with a header or an access log, read as a stream: memory is what the keys take.
+/// Without `--decisions -` or `--json -` a table is printed: what each limiter decided, where it
+/// was wrong by the oracle (the exact log), what it cost, and who was denied most.
+#[derive(clap::Args)]
+#[command(after_help = after_help())]
+pub(crate) struct Args {
+    /// At most LIMIT permits in any WINDOW (ns us ms s m h d), such as 100/60s; 60req/60s counts
+    /// requests whatever they cost. Given more than once, all must hold
+    #[arg(long = "quota", value_name = "LIMIT/WINDOW", required = true, action = ArgAction::Append, allow_hyphen_values = true)]
+    quotas: Vec<String>,
+
+    /// The limiters by name, or `all` that can hold the quotas
+    #[arg(long = "algorithm", value_name = "NAME[,NAME...]|all", required = true, value_delimiter = ',', action = ArgAction::Append)]
+    algorithms: Vec<String>,
+
+    /// The recorded requests: a file, or `-` for the standard input
+    #[arg(value_name = "INPUT|-")]
+    input: PathBuf,
+
+    /// The unit of times that are numbers
+    #[arg(long, value_name = "UNIT", default_value = "ms")]
+    time_unit: TimeUnit,
+
+    /// How the input is written: CSV with a header, or common or combined log format (the key is
+    /// the client's address)
+    #[arg(long, value_name = "FORMAT", default_value = "auto")]
+    format: Format,
+
+    /// The CSV column of times [default: time]
+    #[arg(long, value_name = "NAME")]
+    time_column: Option<String>,
+
+    /// The CSV column of keys [default: key, and one key without it]
+    #[arg(long, value_name = "NAME")]
+    key_column: Option<String>,
+
+    /// The CSV column of costs, or several whose sum it is [default: cost, and 1 without it]
+    #[arg(long, value_name = "NAME[+NAME...]")]
+    cost_column: Option<String>,
+
+    /// A time before the latest one of its key counts as that one, or is an error (mutex-log only)
+    #[arg(long, value_name = "WHAT", default_value = "clamp")]
+    on_regression: Regression,
+
+    /// Sub-windows of a bucket-ring, 1 to 3600
+    #[arg(long, value_name = "K", default_value_t = BuildOptions::default().buckets, value_parser = value_parser!(u32).range(1..=3_600))]
+    buckets: u32,
+
+    /// Write every decision as CSV; `-` for the standard output, and no table then
+    #[arg(long, value_name = "OUT.csv|-")]
+    decisions: Option<PathBuf>,
+
+    /// Write the lines on which a limiter and the oracle differ, with both answers
+    #[arg(long, value_name = "OUT.csv")]
+    disagreements: Option<PathBuf>,
+
+    /// Write the summary as JSON; `-` for the standard output, and no table then
+    #[arg(long, value_name = "OUT.json|-")]
+    json: Option<PathBuf>,
+
+    /// Count and skip lines that are no requests, rather than stop at the first
+    #[arg(long)]
+    skip_bad: bool,
+
+    /// Do not run the oracle beside the limiters: faster, and less memory
+    #[arg(long, conflicts_with = "disagreements")]
+    no_compare: bool,
+}
+
+/// What a time before the latest one means.
+#[derive(Clone, Copy, ValueEnum)]
+enum Regression {
+    /// It counts as the latest.
+    Clamp,
+    /// It is an error.
+    Reject,
+}
+
+pub(crate) fn run(args: Args) -> ExitCode {
+    // Nothing half finished is left behind. If there can be no handler, an interrupt ends the
+    // program as it always does.
+    let _ = ctrlc::set_handler(|| {
+        remove_unfinished();
+        std::process::exit(INTERRUPTED);
+    });
+    match run_all(&args) {
+        Ok(()) | Err(ReplayError::ClosedPipe) => ExitCode::SUCCESS,
+        Err(error @ ReplayError::BadLine { .. }) => {
+            // As compilers say it, for editors to find the place.
+            tell(&error.to_string());
+            ExitCode::from(BAD)
+        }
+        Err(error) => {
+            tell(&format!("error: {error}"));
+            ExitCode::from(BAD)
+        }
+    }
+}
+
+/// One line on the standard error. If nobody listens there, there is nobody to tell.
+fn tell(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
+fn run_all(args: &Args) -> Result<(), ReplayError> {
+    let options = args.options()?;
+    args.check_outputs()?;
+    let source = open(&args.input)?;
+    let mut decisions = args
+        .decisions
+        .as_deref()
+        .map(|path| Decisions::new(Output::create(path)?))
+        .transpose()?;
+    let mut disagreements = args
+        .disagreements
+        .as_deref()
+        .map(|path| Disagreements::new(Output::create(path)?))
+        .transpose()?;
+    let mut json = args.json.as_deref().map(Output::create).transpose()?;
+
+    let mut observers: Vec<&mut dyn Observer> = Vec::new();
+    observers.extend(decisions.as_mut().map(|rows| rows as &mut dyn Observer));
+    observers.extend(disagreements.as_mut().map(|rows| rows as &mut dyn Observer));
+    let mut bar = Bar::new(source.length, args.writes_to_stdout());
+    let summary = replay(
+        source.bytes,
+        &source.name,
+        &options,
+        &mut observers,
+        &mut |progress| bar.show(progress),
+    )?;
+    drop(bar);
+
+    for skipped in &summary.skipped {
+        tell(&format!("left out {}: {}", skipped.name, skipped.reason));
+    }
+    if summary.input.bad_lines > 0 {
+        let lines = summary.input.bad_lines;
+        let are = if lines == 1 { "line is" } else { "lines are" };
+        tell(&format!("{}: {lines} bad {are} skipped", source.name));
+    }
+    if let Some(json) = &mut json {
+        write_json(json, &summary).map_err(|error| ReplayError::output(json.name(), error))?;
+    }
+    let outputs = [
+        decisions.map(Decisions::into_output).transpose()?,
+        disagreements.map(Disagreements::into_output).transpose()?,
+        json,
+    ];
+    Output::finish(outputs.into_iter().flatten())?;
+    if !args.writes_to_stdout() {
+        let printed = write!(io::stdout(), "{}", render(&summary));
+        printed.map_err(|error| ReplayError::output("the standard output", error))?;
+    }
+    Ok(())
+}
+
+fn write_json(output: &mut Output, summary: &Summary) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *output, summary)?;
+    writeln!(output)
+}
+
+/// An input, open.
+struct Source {
+    name: String,
+    bytes: Box<dyn Read>,
+    /// Of a file.
+    length: Option<u64>,
+}
+
+fn open(input: &Path) -> Result<Source, ReplayError> {
+    if input.as_os_str() == "-" {
+        return Ok(Source {
+            name: "<stdin>".into(),
+            bytes: Box::new(io::stdin().lock()),
+            length: None,
+        });
+    }
+    let name = input.display().to_string();
+    let open = || {
+        let file = File::open(input)?;
+        let about = file.metadata()?;
+        match about.is_dir() {
+            true => Err(io::Error::other("it is a directory; expected a file")),
+            false => Ok((file, about.is_file().then_some(about.len()))),
+        }
+    };
+    match open() {
+        Ok((file, length)) => Ok(Source {
+            name,
+            bytes: Box::new(file),
+            length,
+        }),
+        Err(source) => Err(ReplayError::Input {
+            input: name,
+            source,
+        }),
+    }
+}
+
+impl Args {
+    fn options(&self) -> Result<Options, ReplayError> {
+        let quotas = Quotas::parse(self.quotas.iter().map(String::as_str))
+            .map_err(|error| ReplayError::Usage(error.to_string()))?;
+        let on_regression = match self.on_regression {
+            Regression::Clamp => OnRegression::Clamp,
+            Regression::Reject => OnRegression::Reject,
+        };
+        let build = BuildOptions {
+            buckets: self.buckets,
+            on_regression,
+            ..BuildOptions::default()
+        };
+        let (algorithms, skipped) = self.algorithms(&quotas, build)?;
+        if let Some(other) = algorithms.iter().find(|algorithm| algorithm.name != ORACLE)
+            && on_regression == OnRegression::Reject
+        {
+            return Err(ReplayError::Usage(format!(
+                "--on-regression reject: only {ORACLE} rejects times that step back, {} does not; \
+                 expected --algorithm {ORACLE}",
+                other.name
+            )));
+        }
+        Ok(Options {
+            quotas,
+            algorithms,
+            skipped,
+            on_regression,
+            buckets: self.buckets,
+            input: self.input_options()?,
+            skip_bad: self.skip_bad,
+            compare: !self.no_compare,
+            detailed: self.decisions.is_some() || self.disagreements.is_some(),
+            meter: Some(|| {
+                let stats = crate::ALLOCATOR.stats();
+                stats.bytes_allocated.wrapping_sub(stats.bytes_deallocated) as u64
+            }),
+        })
+    }
+
+    fn input_options(&self) -> Result<InputOptions, ReplayError> {
+        let columns = ColumnNames {
+            time: self.time_column.clone(),
+            key: self.key_column.clone(),
+            cost: self.cost_column.clone(),
+        };
+        if self.format == Format::Clf && columns != ColumnNames::default() {
+            return Err(ReplayError::Usage(
+                "an access log has no columns to name; expected --format csv with --time-column, \
+                 --key-column and --cost-column"
+                    .into(),
+            ));
+        }
+        Ok(InputOptions {
+            format: self.format,
+            unit: self.time_unit,
+            columns,
+        })
+    }
+
+    /// The algorithms asked for, each once, and what `all` leaves out.
+    fn algorithms(
+        &self,
+        quotas: &Quotas,
+        build: BuildOptions,
+    ) -> Result<(Vec<&'static Algorithm>, Vec<Skipped>), ReplayError> {
+        let all = self.algorithms == ["all"];
+        if !all && self.algorithms.iter().any(|name| name == "all") {
+            return Err(ReplayError::Usage(
+                "--algorithm: expected all alone, or names without it".into(),
+            ));
+        }
+        let asked: Vec<&Algorithm> = match all {
+            true => ALGORITHMS.iter().collect(),
+            false => self
+                .algorithms
+                .iter()
+                .map(|name| find(name))
+                .collect::<Result<_, _>>()?,
+        };
+        let (mut algorithms, mut skipped) = (Vec::<&Algorithm>::new(), Vec::new());
+        for algorithm in asked {
+            if algorithms.iter().any(|other| other.name == algorithm.name) {
+                continue;
+            }
+            match (algorithm.build)(quotas, build) {
+                Ok(_) => algorithms.push(algorithm),
+                Err(error) if all => skipped.push(Skipped {
+                    name: algorithm.name,
+                    reason: error.to_string(),
+                }),
+                Err(source) => {
+                    return Err(ReplayError::Build {
+                        algorithm: algorithm.name,
+                        source,
+                    });
+                }
+            }
+        }
+        Ok((algorithms, skipped))
+    }
+
+    fn outputs(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        let outputs = [
+            ("--decisions", &self.decisions),
+            ("--disagreements", &self.disagreements),
+            ("--json", &self.json),
+        ];
+        outputs
+            .into_iter()
+            .filter_map(|(option, path)| Some((option, path.as_deref()?)))
+    }
+
+    fn writes_to_stdout(&self) -> bool {
+        self.outputs().any(|(_, path)| path.as_os_str() == "-")
+    }
+
+    /// That no output is written over another or over the input.
+    fn check_outputs(&self) -> Result<(), ReplayError> {
+        let mut taken = vec![("the input", fs::canonicalize(&self.input).ok())];
+        for (option, path) in self.outputs() {
+            let place = match path.as_os_str() == "-" {
+                true => Some(path.into()),
+                // What is no file can be written by several.
+                false if fs::metadata(path).is_ok_and(|there| !there.is_file()) => None,
+                false => fs::canonicalize(path)
+                    .or_else(|_| std::path::absolute(path))
+                    .ok(),
+            };
+            let same = |(_, other): &&(&str, Option<PathBuf>)| place.is_some() && *other == place;
+            if let Some((other, _)) = taken.iter().find(same) {
+                return Err(ReplayError::Usage(format!(
+                    "{option} {} is {other}'s too; expected a place of its own",
+                    path.display()
+                )));
+            }
+            taken.push((option, place));
+        }
+        Ok(())
+    }
+}
+
+fn find(name: &str) -> Result<&'static Algorithm, ReplayError> {
+    windowpane_lab::registry::find(name).ok_or_else(|| {
+        let names: Vec<&str> = ALGORITHMS.iter().map(|algorithm| algorithm.name).collect();
+        ReplayError::Usage(format!(
+            "unknown algorithm `{name}`: expected {}, or all",
+            names.join(", ")
+        ))
+    })
 }

@@ -1,0 +1,365 @@
+//! The replay itself: batch by batch through all runs.
+
+use std::cmp::Reverse;
+use std::io::{self, Read};
+
+use windowpane_core::{Cost, Nanos, Quotas};
+use windowpane_mutex_log::OnRegression;
+
+use super::batch::Batch;
+use super::error::ReplayError;
+use super::input::{BadLine, Format, InputOptions, Next, OpenError, Requests};
+use super::judge::Judge;
+use super::keys::Keys;
+use super::run::{Answer, Meter, Run};
+use super::summary::{
+    AlgorithmSummary, Client, Comparison, InputSummary, MOST_DENIED, SCHEMA, Skipped, Summary,
+};
+use super::tally::Tally;
+use crate::registry::{self, Algorithm, BuildOptions, ORACLE};
+
+/// What is to be replayed, and how.
+#[derive(Clone)]
+pub struct Options {
+    /// The quotas of every key.
+    pub quotas: Quotas,
+    /// The algorithms, each once.
+    pub algorithms: Vec<&'static Algorithm>,
+    /// What was left out of them, for the summary.
+    pub skipped: Vec<Skipped>,
+    /// What a time before the latest means to those that can choose.
+    pub on_regression: OnRegression,
+    /// Sub-windows of a bucket ring.
+    pub buckets: u32,
+    /// How to read the input.
+    pub input: InputOptions,
+    /// Whether lines that are no requests are counted and skipped.
+    pub skip_bad: bool,
+    /// Whether decisions are compared with the oracle.
+    pub compare: bool,
+    /// Whether observers need what remains after each decision.
+    pub detailed: bool,
+    /// Counts what the limiters allocate, where the program has a counting allocator.
+    pub meter: Option<Meter>,
+}
+
+/// Sees every request with its answers.
+pub trait Observer {
+    /// The next request, in the input's order.
+    ///
+    /// # Errors
+    /// [`ReplayError`] ends the replay.
+    fn decided(&mut self, decided: &Decided<'_>) -> Result<(), ReplayError>;
+}
+
+/// One request and what each algorithm answered.
+pub struct Decided<'a> {
+    /// The line's number in the input.
+    pub line: u64,
+    /// The time, in nanoseconds since the input's zero.
+    pub time: Nanos,
+    /// The time as it stood.
+    pub time_text: &'a [u8],
+    /// The key as it stood; empty if the input has none.
+    pub key: &'a [u8],
+    /// The cost.
+    pub cost: Cost,
+    lanes: &'a [Lane],
+    oracle: Option<&'a [Answer]>,
+    /// In the batch.
+    index: usize,
+}
+
+impl Decided<'_> {
+    /// Each algorithm's name and answer, in the order given.
+    pub fn answers(&self) -> impl Iterator<Item = (&'static str, Answer)> {
+        let answer = |lane: &Lane| (lane.run.algorithm.name, lane.run.answers[self.index]);
+        self.lanes.iter().map(answer)
+    }
+
+    /// What the oracle answered in its own run; `None` if nothing is compared.
+    pub fn oracle(&self) -> Option<Answer> {
+        self.oracle.map(|answers| answers[self.index])
+    }
+}
+
+/// How far the replay is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Bytes read of the input.
+    pub bytes: u64,
+    /// Requests decided.
+    pub requests: u64,
+}
+
+/// One algorithm: its run, its judge and its counts.
+struct Lane {
+    run: Run,
+    /// `None` if nothing is compared.
+    judge: Option<Judge>,
+    tally: Tally,
+}
+
+/// The oracle's own run, with which decisions are compared.
+enum OwnRun {
+    /// The lane of this index is the oracle.
+    Lane(usize),
+    /// It was not asked for, and runs beside.
+    Beside(Box<Run>),
+}
+
+struct Engine {
+    lanes: Vec<Lane>,
+    /// `None` if nothing is compared.
+    oracle: Option<OwnRun>,
+    /// By lane: decisions that differ from the oracle's own run.
+    differ: Vec<u64>,
+    keys: Keys,
+    requests_by_key: Vec<u64>,
+    batch: Batch,
+    requests: u64,
+    earliest: Nanos,
+    latest: Nanos,
+}
+
+/// Runs the requests of `source`, called `name` in messages, through the algorithms.
+///
+/// `observers` see every request with its answers; `progress` is told how far it is now and then.
+/// Memory: what the keys, their limiters and the judges take; the input is not kept. A request
+/// costs one look-up of its key, one decision an algorithm, and where it is compared one peek and
+/// at most one record more.
+///
+/// # Errors
+/// [`ReplayError`].
+pub fn replay(
+    source: impl Read,
+    name: &str,
+    options: &Options,
+    observers: &mut [&mut dyn Observer],
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Summary, ReplayError> {
+    let unreadable = |source: io::Error| ReplayError::Input {
+        input: name.into(),
+        source,
+    };
+    let bad = |bad: BadLine| ReplayError::BadLine {
+        input: name.into(),
+        bad,
+    };
+    let mut requests = Requests::open(source, &options.input).map_err(|error| match error {
+        OpenError::Io(error) => unreadable(error),
+        OpenError::Header(header) => bad(header),
+        OpenError::Empty => empty(name, "nothing"),
+    })?;
+    let mut engine = Engine::new(options);
+    let mut bad_lines = 0;
+    let mut ended = false;
+    while !ended {
+        engine.batch.clear();
+        while !ended && !engine.batch.is_full() {
+            match requests.next().map_err(unreadable)? {
+                Next::Request(line, fields) => engine.batch.push(line, &fields),
+                Next::Bad(_) if options.skip_bad => bad_lines += 1,
+                Next::Bad(line) => return Err(bad(line)),
+                Next::End => ended = true,
+            }
+        }
+        engine.batch.find_keys(&mut engine.keys);
+        engine.decide(observers)?;
+        progress(Progress {
+            bytes: requests.bytes(),
+            requests: engine.requests,
+        });
+    }
+    if engine.requests == 0 {
+        let found = match (bad_lines, requests.format()) {
+            (0, Format::Csv) => "a header alone".into(),
+            (0, _) => "nothing".into(),
+            (bad, _) => format!("nothing but bad lines ({bad})"),
+        };
+        return Err(empty(name, &found));
+    }
+    let input = InputSummary {
+        name: name.into(),
+        format: match requests.format() {
+            Format::Clf => "clf",
+            _ => "csv",
+        },
+        requests: engine.requests,
+        keys: engine.keys.len() as u64,
+        bad_lines,
+        earliest_ns: engine.earliest,
+        latest_ns: engine.latest,
+    };
+    Ok(engine.summary(input, options))
+}
+
+fn empty(name: &str, found: &str) -> ReplayError {
+    ReplayError::Empty {
+        input: name.into(),
+        found: found.into(),
+    }
+}
+
+impl Engine {
+    fn new(options: &Options) -> Engine {
+        let build = BuildOptions {
+            buckets: options.buckets,
+            on_regression: options.on_regression,
+            ..BuildOptions::default()
+        };
+        let run =
+            |algorithm, meter| Run::new(algorithm, &options.quotas, build, options.detailed, meter);
+        let lanes: Vec<Lane> = options
+            .algorithms
+            .iter()
+            .map(|algorithm| Lane {
+                run: run(algorithm, options.meter),
+                judge: options.compare.then(|| Judge::new(&options.quotas)),
+                tally: Tally::default(),
+            })
+            .collect();
+        let own_run = || {
+            let among = options.algorithms.iter().position(|a| a.name == ORACLE);
+            match (among, registry::find(ORACLE)) {
+                (Some(index), _) => Some(OwnRun::Lane(index)),
+                (None, oracle) => Some(OwnRun::Beside(Box::new(run(oracle?, None)))),
+            }
+        };
+        Engine {
+            oracle: options.compare.then(own_run).flatten(),
+            differ: vec![0; lanes.len()],
+            lanes,
+            keys: Keys::default(),
+            requests_by_key: Vec::new(),
+            batch: Batch::default(),
+            requests: 0,
+            earliest: Nanos::MAX,
+            latest: 0,
+        }
+    }
+
+    /// Decides the batch, counts, and shows it to the observers.
+    fn decide(&mut self, observers: &mut [&mut dyn Observer]) -> Result<(), ReplayError> {
+        let requests = &self.batch.requests[..];
+        let keys = self.keys.len();
+        self.requests += requests.len() as u64;
+        self.requests_by_key.resize(keys, 0);
+        for request in requests {
+            self.requests_by_key[request.key as usize] += 1;
+            self.earliest = self.earliest.min(request.time);
+            self.latest = self.latest.max(request.time);
+        }
+
+        let beside = match &mut self.oracle {
+            Some(OwnRun::Beside(run)) => Some(&mut **run),
+            _ => None,
+        };
+        for run in self
+            .lanes
+            .iter_mut()
+            .map(|lane| &mut lane.run)
+            .chain(beside)
+        {
+            run.decide(requests, keys)
+                .map_err(|source| ReplayError::Build {
+                    algorithm: run.algorithm.name,
+                    source,
+                })?;
+        }
+        for lane in &mut self.lanes {
+            let answers = &lane.run.answers;
+            lane.tally.count(requests, answers, keys);
+            if let Some(judge) = &mut lane.judge {
+                judge.judge(requests, answers, keys);
+            }
+        }
+        let oracle = match &self.oracle {
+            None => None,
+            Some(OwnRun::Lane(index)) => Some(&self.lanes[*index].run.answers[..]),
+            Some(OwnRun::Beside(run)) => Some(&run.answers[..]),
+        };
+        if let Some(oracle) = oracle {
+            for (lane, differ) in self.lanes.iter().zip(&mut self.differ) {
+                let pairs = lane.run.answers.iter().zip(oracle);
+                *differ += pairs.filter(|(a, b)| !a.agrees_with(**b)).count() as u64;
+            }
+        }
+        for observer in observers {
+            for (index, request) in requests.iter().enumerate() {
+                observer.decided(&Decided {
+                    line: request.line,
+                    time: request.time,
+                    time_text: self.batch.time_text(request),
+                    key: self.keys.name(request.key),
+                    cost: request.cost,
+                    lanes: &self.lanes,
+                    oracle,
+                    index,
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn summary(&self, input: InputSummary, options: &Options) -> Summary {
+        let keys = self.keys.len() as f64;
+        let decisions = self.requests as f64;
+        let algorithm = |(lane, differ): (&Lane, &u64)| AlgorithmSummary {
+            name: lane.run.algorithm.name,
+            exact: lane.run.algorithm.exact,
+            allowed: lane.tally.allowed,
+            denied: lane.tally.denied,
+            errors: lane.tally.errors,
+            against_oracle: lane.judge.as_ref().map(|judge| Comparison {
+                false_allows: judge.false_allows,
+                false_denies: judge.false_denies,
+                differ: *differ,
+                worst_overshoot: judge.overshoot(),
+            }),
+            bytes_per_key: options.meter.map(|_| lane.run.bytes as f64 / keys),
+            ns_per_decision: lane.run.nanos as f64 / decisions,
+        };
+        Summary {
+            schema: SCHEMA,
+            input,
+            quotas: options.quotas.iter().map(ToString::to_string).collect(),
+            on_regression: match options.on_regression {
+                OnRegression::Clamp => "clamp",
+                OnRegression::Reject => "reject",
+            },
+            buckets: options.buckets,
+            compared: options.compare,
+            call: if options.detailed {
+                "acquire_detailed"
+            } else {
+                "acquire"
+            },
+            algorithms: self.lanes.iter().zip(&self.differ).map(algorithm).collect(),
+            skipped: options.skipped.clone(),
+            most_denied: self.most_denied(),
+        }
+    }
+
+    /// The clients that any algorithm denied most, the worst first, of equals the first seen.
+    fn most_denied(&self) -> Vec<Client> {
+        let denied = |lane: &Lane, key: usize| lane.tally.denied_by_key[key];
+        let worst = |key: usize| self.lanes.iter().map(|lane| denied(lane, key)).max();
+        let mut keys: Vec<(u64, usize)> = (0..self.keys.len())
+            .map(|key| (worst(key).unwrap_or(0), key))
+            .filter(|(denials, _)| *denials > 0)
+            .collect();
+        keys.sort_unstable_by_key(|(denials, key)| (Reverse(*denials), *key));
+        keys.truncate(MOST_DENIED);
+        let client = |(_, key): (u64, usize)| Client {
+            key: String::from_utf8_lossy(self.keys.name(key as u32)).into_owned(),
+            requests: self.requests_by_key[key],
+            denied: self
+                .lanes
+                .iter()
+                .map(|lane| (lane.run.algorithm.name, denied(lane, key)))
+                .collect(),
+        };
+        keys.into_iter().map(client).collect()
+    }
+}

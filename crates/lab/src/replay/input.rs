@@ -1,0 +1,247 @@
+//! Recorded requests, read as a stream from CSV or an access log.
+
+use std::fmt;
+use std::io::{self, Read};
+
+use windowpane_core::{Cost, Nanos};
+
+use super::clf;
+use super::columns::{ColumnNames, Columns, Fed, Record};
+use super::excerpt::excerpt;
+use super::lines::{LONGEST_LINE, Line, Lines, without_end};
+use super::time::TimeUnit;
+
+/// The format of the input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// Comma-separated values with a header.
+    Csv,
+    /// The common or combined log format; the key is the client's address, every cost is 1.
+    Clf,
+    /// An access log if the first line has a time in brackets, CSV otherwise, and where columns
+    /// are named.
+    #[default]
+    Auto,
+}
+
+/// How the input is to be read.
+#[derive(Clone, Debug, Default)]
+pub struct InputOptions {
+    /// The format.
+    pub format: Format,
+    /// The unit of times that are numbers.
+    pub unit: TimeUnit,
+    /// What the columns of CSV are called.
+    pub columns: ColumnNames,
+}
+
+/// What one line says.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Fields<'a> {
+    pub(super) time: Nanos,
+    /// The time as it stood.
+    pub(super) time_text: &'a [u8],
+    pub(super) key: &'a [u8],
+    pub(super) cost: Cost,
+}
+
+/// What was expected of a line, and what stood there instead where it helps to see it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Unexpected<'a> {
+    pub(super) expected: String,
+    pub(super) found: Option<&'a [u8]>,
+}
+
+impl Unexpected<'_> {
+    fn at(self, line: u64) -> BadLine {
+        BadLine {
+            line,
+            expected: self.expected,
+            found: self
+                .found
+                .map(|found| excerpt(&String::from_utf8_lossy(found))),
+        }
+    }
+}
+
+/// A line that is no request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadLine {
+    /// The line's number in the input, counting from 1.
+    pub line: u64,
+    /// What was expected.
+    pub expected: String,
+    /// What stood there instead, shortened, where it helps to see it.
+    pub found: Option<String>,
+}
+
+impl fmt::Display for BadLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "expected {}", self.expected)?;
+        match &self.found {
+            Some(found) => write!(f, ", found `{found}`"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What comes next in the input.
+#[derive(Debug)]
+pub(super) enum Next<'a> {
+    Request(u64, Fields<'a>),
+    Bad(BadLine),
+    End,
+}
+
+enum Parser {
+    Csv {
+        record: Box<Record>,
+        columns: Columns,
+    },
+    Clf,
+}
+
+/// Why nothing can be read from an input.
+#[derive(Debug)]
+pub(super) enum OpenError {
+    Io(io::Error),
+    /// There is nothing but blank lines.
+    Empty,
+    Header(BadLine),
+}
+
+impl From<io::Error> for OpenError {
+    fn from(error: io::Error) -> OpenError {
+        OpenError::Io(error)
+    }
+}
+
+/// A stream of requests.
+pub(super) struct Requests<R> {
+    lines: Lines<R>,
+    unit: TimeUnit,
+    parser: Parser,
+}
+
+impl<R: Read> Requests<R> {
+    /// Looks at the first line and reads the header, if there is to be one.
+    pub(super) fn open(source: R, options: &InputOptions) -> Result<Requests<R>, OpenError> {
+        let mut lines = Lines::new(source);
+        let is_clf = match options.format {
+            Format::Csv => false,
+            Format::Clf => true,
+            Format::Auto => {
+                let is_clf = match lines.next_not_blank()? {
+                    Line::Text(_, text) => !options.columns.any() && clf::looks_like(text),
+                    Line::TooLong(line) => return Err(OpenError::Header(too_long(line))),
+                    Line::End => return Err(OpenError::Empty),
+                };
+                lines.again();
+                is_clf
+            }
+        };
+        let parser = match is_clf {
+            true => Parser::Clf,
+            false => open_csv(&mut lines, options)?,
+        };
+        Ok(Requests {
+            lines,
+            unit: options.unit,
+            parser,
+        })
+    }
+
+    /// The format, known by now.
+    pub(super) fn format(&self) -> Format {
+        match self.parser {
+            Parser::Csv { .. } => Format::Csv,
+            Parser::Clf => Format::Clf,
+        }
+    }
+
+    /// How many bytes have been read.
+    pub(super) fn bytes(&self) -> u64 {
+        self.lines.bytes()
+    }
+
+    /// The next request or bad line.
+    pub(super) fn next(&mut self) -> io::Result<Next<'_>> {
+        let (line, fields) = match &mut self.parser {
+            Parser::Csv { record, columns } => match read_record(&mut self.lines, record)? {
+                RecordRead::End => return Ok(Next::End),
+                RecordRead::Bad(bad) => return Ok(Next::Bad(bad)),
+                RecordRead::At(line) => (line, columns.request(record, self.unit)),
+            },
+            Parser::Clf => match self.lines.next_not_blank()? {
+                Line::End => return Ok(Next::End),
+                Line::TooLong(line) => return Ok(Next::Bad(too_long(line))),
+                Line::Text(line, text) => (line, clf::parse(without_end(text))),
+            },
+        };
+        Ok(match fields {
+            Ok(fields) => Next::Request(line, fields),
+            Err(unexpected) => Next::Bad(unexpected.at(line)),
+        })
+    }
+}
+
+fn open_csv<R: Read>(lines: &mut Lines<R>, options: &InputOptions) -> Result<Parser, OpenError> {
+    let mut record = Box::new(Record::new());
+    let line = match read_record(lines, &mut record)? {
+        RecordRead::End => return Err(OpenError::Empty),
+        RecordRead::Bad(bad) => return Err(OpenError::Header(bad)),
+        RecordRead::At(line) => line,
+    };
+    let columns = Columns::find(&record, &options.columns).map_err(|mut expected| {
+        if options.format == Format::Auto && !options.columns.any() {
+            expected.push_str(", or a line of the common or combined log format");
+        }
+        let names: Vec<&[u8]> = (0..record.len()).map(|index| record.field(index)).collect();
+        let found = names.join(&b","[..]);
+        let found = Some(&found[..]);
+        OpenError::Header(Unexpected { expected, found }.at(line))
+    })?;
+    Ok(Parser::Csv { record, columns })
+}
+
+/// What came of reading a record.
+enum RecordRead {
+    /// It began in this line.
+    At(u64),
+    Bad(BadLine),
+    End,
+}
+
+fn read_record<R: Read>(lines: &mut Lines<R>, record: &mut Record) -> io::Result<RecordRead> {
+    record.clear();
+    let (first, mut fed) = match lines.next_not_blank()? {
+        Line::End => return Ok(RecordRead::End),
+        Line::TooLong(line) => (line, Fed::TooLong),
+        Line::Text(line, text) => (line, record.feed(text)),
+    };
+    while fed == Fed::Open {
+        fed = match lines.next()? {
+            Line::Text(_, text) => record.feed(text),
+            Line::TooLong(_) => Fed::TooLong,
+            Line::End => {
+                return Ok(RecordRead::Bad(BadLine {
+                    line: first,
+                    expected: "a closing quote before the end of the input".into(),
+                    found: None,
+                }));
+            }
+        };
+    }
+    Ok(match fed {
+        Fed::TooLong => RecordRead::Bad(too_long(first)),
+        _ => RecordRead::At(first),
+    })
+}
+
+fn too_long(line: u64) -> BadLine {
+    BadLine {
+        line,
+        expected: format!("a line of at most {LONGEST_LINE} bytes (is a quote left open?)"),
+        found: None,
+    }
+}

@@ -1,0 +1,145 @@
+//! Where rows and summaries go: the standard output, or a file that is there whole or not at all.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use tempfile::{NamedTempFile, TempPath};
+
+use super::error::ReplayError;
+
+/// What is written and not yet in place, for [`remove_unfinished`].
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// An output. It is in place after [`finish`](Self::finish); dropped before, it leaves nothing.
+pub struct Output {
+    name: String,
+    writer: BufWriter<Box<dyn Write>>,
+    unfinished: Option<Unfinished>,
+}
+
+/// A file that is written beside its place.
+struct Unfinished {
+    path: TempPath,
+    place: PathBuf,
+}
+
+impl Unfinished {
+    fn put(mut self) -> io::Result<()> {
+        fs::rename(&self.path, &self.place)?;
+        self.path.disable_cleanup(true);
+        Ok(())
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        let path: &Path = &self.path;
+        unfinished().retain(|other| other != path);
+    }
+}
+
+fn unfinished() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes the files that are not finished: for a program that is about to be ended from outside.
+pub fn remove_unfinished() {
+    for path in unfinished().drain(..) {
+        // There is nobody left to tell.
+        let _ = fs::remove_file(path);
+    }
+}
+
+impl Output {
+    /// The output of that name, `-` being the standard output.
+    ///
+    /// A file is written beside its place and put there when it is finished, so that what was
+    /// there stays until then. What is no regular file (a device, a pipe) is written directly.
+    ///
+    /// # Errors
+    /// [`ReplayError::Output`].
+    pub fn create(path: &Path) -> Result<Output, ReplayError> {
+        let name = path.display().to_string();
+        let (writer, unfinished) = match path.as_os_str() == "-" {
+            true => (Box::new(io::stdout()) as Box<dyn Write>, None),
+            false => open(path).map_err(|error| ReplayError::output(&name, error))?,
+        };
+        Ok(Output {
+            name,
+            writer: BufWriter::with_capacity(128 << 10, writer),
+            unfinished,
+        })
+    }
+
+    /// Its name, as it was given.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Puts outputs in place: all, or if one cannot be written in full, none.
+    ///
+    /// # Errors
+    /// [`ReplayError::Output`], [`ReplayError::ClosedPipe`].
+    pub fn finish(outputs: impl IntoIterator<Item = Output>) -> Result<(), ReplayError> {
+        let mut outputs: Vec<Output> = outputs.into_iter().collect();
+        for output in &mut outputs {
+            let flushed = output.writer.flush();
+            flushed.map_err(|error| ReplayError::output(&output.name, error))?;
+        }
+        for output in &mut outputs {
+            if let Some(unfinished) = output.unfinished.take() {
+                unfinished
+                    .put()
+                    .map_err(|error| ReplayError::output(&output.name, error))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writer.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
+
+fn open(path: &Path) -> io::Result<(Box<dyn Write>, Option<Unfinished>)> {
+    // Where a link leads is replaced, not the link.
+    let place = fs::canonicalize(path).unwrap_or_else(|_| path.into());
+    let there = fs::metadata(&place).ok();
+    if let Some(there) = there.as_ref().filter(|there| !there.is_file()) {
+        if there.is_dir() {
+            return Err(io::Error::other("it is a directory; expected a file"));
+        }
+        return Ok((Box::new(File::options().write(true).open(place)?), None));
+    }
+    let folder = match place.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let name = place.file_name().unwrap_or_default().to_string_lossy();
+    let mut builder = tempfile::Builder::new();
+    let prefix = format!(".{name}.");
+    builder.prefix(&prefix).suffix(".part");
+    #[cfg(unix)]
+    {
+        // As any new file, less the umask; a temporary one would be the owner's alone.
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    // The name is reserved under the lock, so that an end from outside cannot fall between.
+    let mut registered = unfinished();
+    let (file, path) = builder.tempfile_in(folder).map(NamedTempFile::into_parts)?;
+    registered.push(path.to_path_buf());
+    drop(registered);
+    if let Some(there) = there {
+        file.set_permissions(there.permissions())?;
+    }
+    Ok((Box::new(file), Some(Unfinished { path, place })))
+}

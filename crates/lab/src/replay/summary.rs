@@ -1,0 +1,111 @@
+//! What came out, as `--json` writes it.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::judge::Overshoot;
+
+/// The name of the schema: changed whenever a field changes its meaning or goes.
+pub const SCHEMA: &str = "windowpane-replay/1";
+
+/// What came out of a replay.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// [`SCHEMA`].
+    pub schema: &'static str,
+    /// What was read.
+    pub input: InputSummary,
+    /// The quotas, as text.
+    pub quotas: Vec<String>,
+    /// `clamp` or `reject`.
+    pub on_regression: &'static str,
+    /// Sub-windows of a bucket ring.
+    pub buckets: u32,
+    /// Whether decisions were compared with the oracle.
+    pub compared: bool,
+    /// What was called: `acquire`, or `acquire_detailed` where rows ask for what remains.
+    pub call: &'static str,
+    /// What each algorithm decided, in the order given.
+    pub algorithms: Vec<AlgorithmSummary>,
+    /// What `all` left out.
+    pub skipped: Vec<Skipped>,
+    /// The clients that were denied most by any of the algorithms, at most [`MOST_DENIED`].
+    pub most_denied: Vec<Client>,
+}
+
+/// How many clients are told as denied most.
+pub const MOST_DENIED: usize = 10;
+
+/// What was read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct InputSummary {
+    /// The input's name.
+    pub name: String,
+    /// `csv` or `clf`.
+    pub format: &'static str,
+    /// Requests.
+    pub requests: u64,
+    /// Different keys.
+    pub keys: u64,
+    /// Lines that were skipped because they are no requests.
+    pub bad_lines: u64,
+    /// The earliest time, in nanoseconds since the input's zero.
+    pub earliest_ns: u64,
+    /// The latest time.
+    pub latest_ns: u64,
+}
+
+/// What one algorithm decided.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AlgorithmSummary {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether it decides as the log of accepted requests would.
+    pub exact: bool,
+    /// Requests allowed.
+    pub allowed: u64,
+    /// Requests denied.
+    pub denied: u64,
+    /// Requests without a decision.
+    pub errors: u64,
+    /// Against the oracle; `None` if nothing was compared.
+    pub against_oracle: Option<Comparison>,
+    /// Bytes allocated by its limiters and not freed at the end, divided by the keys.
+    pub bytes_per_key: Option<f64>,
+    /// Time spent on decisions, divided by their number.
+    pub ns_per_decision: f64,
+}
+
+/// One algorithm against the oracle.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// Allowed where the oracle, fed what the algorithm accepted, would deny.
+    pub false_allows: u64,
+    /// Denied where it would allow.
+    pub false_denies: u64,
+    /// Decisions that differ from those of the oracle's own run.
+    pub differ: u64,
+    /// The window that held most beyond its quota; `None` if none did.
+    pub worst_overshoot: Option<Overshoot>,
+}
+
+/// An algorithm that `all` left out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Skipped {
+    /// Its name.
+    pub name: &'static str,
+    /// Why it cannot hold the quotas.
+    pub reason: String,
+}
+
+/// A client that was denied.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Client {
+    /// Its key; bytes that are no UTF-8 are replaced.
+    pub key: String,
+    /// Its requests.
+    pub requests: u64,
+    /// How many of them each algorithm denied.
+    pub denied: BTreeMap<&'static str, u64>,
+}

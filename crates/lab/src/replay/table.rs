@@ -1,0 +1,198 @@
+//! The summary as people read it.
+
+use std::fmt::Write;
+
+use comfy_table::presets::UTF8_FULL_CONDENSED;
+use comfy_table::{CellAlignment, ContentArrangement, Table};
+use indicatif::HumanCount;
+use windowpane_core::format_nanos;
+
+use super::excerpt::excerpt;
+use super::summary::{AlgorithmSummary, Comparison, MOST_DENIED, Summary};
+
+/// The summary as text: what was read, a table of the algorithms, how to read it, and the clients
+/// that were denied most.
+pub fn render(summary: &Summary) -> String {
+    let mut text = String::new();
+    let input = &summary.input;
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        text,
+        "{}: {} of {} in {}; quota {}\n{}",
+        input.name,
+        count(input.requests, "request"),
+        count(input.keys, "key"),
+        span(input.latest_ns - input.earliest_ns),
+        summary.quotas.join(" and "),
+        algorithms(summary),
+    );
+    text.push_str(&notes(summary));
+    text.push_str(&most_denied(summary));
+    text
+}
+
+fn algorithms(summary: &Summary) -> Table {
+    let mut table = table();
+    table.set_header([
+        "algorithm",
+        "allowed",
+        "denied",
+        "errors",
+        "false\nallows",
+        "false\ndenies",
+        "differ",
+        "worst\novershoot",
+        "bytes\n/key",
+        "ns\n/decision",
+    ]);
+    for algorithm in &summary.algorithms {
+        table.add_row(row(algorithm));
+    }
+    align(&mut table);
+    table
+}
+
+fn row(algorithm: &AlgorithmSummary) -> Vec<String> {
+    const NOT_SEEN: &str = "-";
+    let compared = |of: fn(&Comparison) -> String| match &algorithm.against_oracle {
+        Some(comparison) => of(comparison),
+        None => NOT_SEEN.into(),
+    };
+    let bytes = algorithm.bytes_per_key;
+    vec![
+        algorithm.name.into(),
+        number(algorithm.allowed),
+        number(algorithm.denied),
+        number(algorithm.errors),
+        compared(|oracle| number(oracle.false_allows)),
+        compared(|oracle| number(oracle.false_denies)),
+        compared(|oracle| number(oracle.differ)),
+        compared(|oracle| match &oracle.worst_overshoot {
+            None => "0 %".into(),
+            Some(worst) => percent(worst.share),
+        }),
+        bytes.map_or(NOT_SEEN.into(), |bytes| number(bytes.round() as u64)),
+        format!("{:.1}", algorithm.ns_per_decision),
+    ]
+}
+
+/// How to read the table.
+fn notes(summary: &Summary) -> String {
+    let mut notes = String::new();
+    if summary.compared {
+        notes.push_str(
+            "false allows, false denies, worst overshoot: judged by the oracle (mutex-log) on what that algorithm accepted\n\
+             differ: decisions unlike those of the oracle's own run\n",
+        );
+    }
+    let _ = writeln!(
+        notes,
+        "bytes/key: what the limiters have allocated at the end, without the keys\n\
+         ns/decision: {} on one thread, rough: without reading the input and finding the key",
+        summary.call
+    );
+    notes
+}
+
+fn most_denied(summary: &Summary) -> String {
+    if summary.most_denied.is_empty() {
+        return "no client was denied\n".into();
+    }
+    let names: Vec<&str> = summary.algorithms.iter().map(|a| a.name).collect();
+    let mut table = table();
+    table.set_header([&["key", "requests"], &names[..]].concat());
+    for client in &summary.most_denied {
+        let denied = names.iter().map(|name| number(client.denied[name]));
+        let first = [shown(&client.key), number(client.requests)];
+        table.add_row(first.into_iter().chain(denied));
+    }
+    align(&mut table);
+    let title = match summary.most_denied.len() {
+        MOST_DENIED => format!("the {MOST_DENIED} clients denied most"),
+        _ => "the clients denied".into(),
+    };
+    format!("\n{title}, and how often\n{table}\n")
+}
+
+fn table() -> Table {
+    let mut table = Table::new();
+    table
+        .load_style(UTF8_FULL_CONDENSED)
+        .set_content_arrangement(ContentArrangement::Dynamic);
+    table
+}
+
+/// Names to the left, numbers to the right.
+fn align(table: &mut Table) {
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+}
+
+fn number(number: u64) -> String {
+    HumanCount(number).to_string()
+}
+
+fn count(number: u64, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {what}{plural}", HumanCount(number))
+}
+
+/// A share of the limit. What is above 0 does not read as 0.
+fn percent(share: f64) -> String {
+    match share * 100.0 {
+        percent if percent < 0.01 => "<0.01 %".into(),
+        percent if percent < 10.0 => format!("{percent:.2} %"),
+        percent => format!("{percent:.0} %"),
+    }
+}
+
+/// A span of time to about three digits.
+fn span(nanos: u64) -> String {
+    const SECOND: u64 = 1_000_000_000;
+    let (unit, name) = match nanos {
+        n if n >= 172_800 * SECOND => (86_400 * SECOND, "d"),
+        n if n >= 7_200 * SECOND => (3_600 * SECOND, "h"),
+        n if n >= 120 * SECOND => (60 * SECOND, "min"),
+        n if n >= SECOND => (SECOND, "s"),
+        n => return format_nanos(n),
+    };
+    format!("{:.1} {name}", nanos as f64 / unit as f64)
+}
+
+/// A key for a terminal.
+fn shown(key: &str) -> String {
+    match key {
+        "" => "(none)".into(),
+        key => excerpt(key),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_and_spans_read_well() {
+        let shares = [0.5, 1.0, 0.02, 0.000_123, 0.000_000_1].map(percent);
+        assert_eq!(shares, ["50 %", "100 %", "2.00 %", "0.01 %", "<0.01 %"]);
+        const SECOND: u64 = 1_000_000_000;
+        let spans = [
+            0,
+            1_500_000,
+            SECOND,
+            150 * SECOND,
+            9_000 * SECOND,
+            864_000 * SECOND,
+        ]
+        .map(span);
+        assert_eq!(
+            spans,
+            ["0ns", "1500us", "1.0 s", "2.5 min", "2.5 h", "10.0 d"]
+        );
+        assert_eq!(
+            [count(1, "key"), count(1_234, "key")],
+            ["1 key", "1,234 keys"]
+        );
+    }
+}

@@ -1,0 +1,72 @@
+//! No decision allocates: counted by an allocator, over every limiter of the registry.
+
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+use windowpane_core::{Cost, Quotas, RateLimiter};
+use windowpane_lab::registry::{ALGORITHMS, BuildOptions, ORACLE};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<std::alloc::System> = &INSTRUMENTED_SYSTEM;
+
+/// Asks in every way, at times that make windows fill, empty, idle and step back.
+fn ask(limiter: &dyn RateLimiter, start: u64, rounds: u64) -> (u64, u64) {
+    let (mut allowed, mut denied) = (0, 0);
+    for i in 0..rounds {
+        let now = match i % 100 {
+            98 => start + i * 1_000_000 + 9_000_000_000,
+            99 => 0,
+            _ => start + i * 1_000_000,
+        };
+        let cost = Cost::new(1 + i % 3).unwrap();
+        let _ = limiter.peek_at(now, cost);
+        let detailed = limiter.acquire_detailed_at(now, cost).unwrap();
+        let decision = limiter.acquire_at(now, Cost::ONE).unwrap();
+        let never = limiter.acquire_at(now, Cost::of::<1_000_000>());
+        assert!(never.is_err(), "a million permits never fit");
+        limiter.is_idle_at(now);
+        for is_allowed in [detailed.is_allowed(), decision.is_allowed()] {
+            *(if is_allowed {
+                &mut allowed
+            } else {
+                &mut denied
+            }) += 1;
+        }
+    }
+    (allowed, denied)
+}
+
+#[test]
+fn no_decision_allocates_after_the_limiter_is_built() {
+    let sets: [&[&str]; 3] = [
+        &["100/1s"],
+        &["100/1s", "30/100ms"],
+        &["7/1s", "9/2s", "10/3s", "50/60s"],
+    ];
+    let mut checked = 0;
+    for quotas in sets {
+        let quotas = Quotas::parse(quotas.iter().copied()).unwrap();
+        for algorithm in ALGORITHMS {
+            let Ok(limiter) = (algorithm.build)(&quotas, BuildOptions::default()) else {
+                continue;
+            };
+            if algorithm.name == ORACLE {
+                // The log alone grows with what it accepts; once grown, it allocates no more.
+                ask(&*limiter, 0, 5_000);
+            }
+            let region = Region::new(ALLOCATOR);
+            let (allowed, denied) = ask(&*limiter, 1 << 44, 5_000);
+            let change = region.change();
+            assert_eq!(change.allocations, 0, "{} with {quotas}", algorithm.name);
+            assert_eq!(change.reallocations, 0, "{} with {quotas}", algorithm.name);
+            assert!(
+                allowed > 50 && denied > 50,
+                "{}: {allowed}, {denied}",
+                algorithm.name
+            );
+            checked += 1;
+        }
+    }
+    assert!(
+        checked >= ALGORITHMS.len() + 4,
+        "{checked} limiters were checked"
+    );
+}

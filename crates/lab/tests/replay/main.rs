@@ -1,0 +1,8 @@
+//! `lab replay` as other programs call it: the built command, its exit status, and what it writes.
+
+mod any_bytes;
+mod bad_input;
+mod conformance;
+mod formats;
+mod outputs;
+mod support;
