@@ -1,14 +1,14 @@
 //! The replay itself: batch by batch through all runs.
 
 use std::cmp::Reverse;
-use std::io::{self, Read};
+use std::io::Read;
 
 use windowpane_core::{Cost, Nanos, Quotas};
 use windowpane_mutex_log::OnRegression;
 
 use super::batch::Batch;
 use super::error::ReplayError;
-use super::input::{BadLine, Format, InputOptions, Next, OpenError, Requests};
+use super::input::{Format, InputOptions, Next, OpenError, Requests};
 use super::judge::Judge;
 use super::keys::Keys;
 use super::run::{Answer, Meter, Run};
@@ -138,29 +138,23 @@ pub fn replay(
     observers: &mut [&mut dyn Observer],
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Summary, ReplayError> {
-    let unreadable = |source: io::Error| ReplayError::Input {
-        input: name.into(),
-        source,
-    };
-    let bad = |bad: BadLine| ReplayError::BadLine {
-        input: name.into(),
-        bad,
-    };
-    let mut requests = Requests::open(source, &options.input).map_err(|error| match error {
-        OpenError::Io(error) => unreadable(error),
-        OpenError::Header(header) => bad(header),
-        OpenError::Empty => empty(name, "nothing"),
-    })?;
+    let mut requests = Requests::open(source, &options.input).map_err(|error| error.of(name))?;
     let mut engine = Engine::new(options);
     let mut bad_lines = 0;
     let mut ended = false;
     while !ended {
         engine.batch.clear();
         while !ended && !engine.batch.is_full() {
-            match requests.next().map_err(unreadable)? {
+            match requests
+                .next()
+                .map_err(|error| OpenError::Io(error).of(name))?
+            {
                 Next::Request(line, fields) => engine.batch.push(line, &fields),
                 Next::Bad(_) if options.skip_bad => bad_lines += 1,
-                Next::Bad(line) => return Err(bad(line)),
+                Next::Bad(bad) => {
+                    let input = name.into();
+                    return Err(ReplayError::BadLine { input, bad });
+                }
                 Next::End => ended = true,
             }
         }
@@ -177,7 +171,8 @@ pub fn replay(
             (0, _) => "nothing".into(),
             (bad, _) => format!("nothing but bad lines ({bad})"),
         };
-        return Err(empty(name, &found));
+        let input = name.into();
+        return Err(ReplayError::Empty { input, found });
     }
     let input = InputSummary {
         name: name.into(),
@@ -192,13 +187,6 @@ pub fn replay(
         latest_ns: engine.latest,
     };
     Ok(engine.summary(input, options))
-}
-
-fn empty(name: &str, found: &str) -> ReplayError {
-    ReplayError::Empty {
-        input: name.into(),
-        found: found.into(),
-    }
 }
 
 impl Engine {

@@ -7,6 +7,7 @@ use windowpane_core::{Cost, Nanos};
 
 use super::clf;
 use super::columns::{ColumnNames, Columns, Fed, Record};
+use super::error::ReplayError;
 use super::excerpt::excerpt;
 use super::lines::{LONGEST_LINE, Line, Lines, without_end};
 use super::time::TimeUnit;
@@ -108,6 +109,21 @@ pub(super) enum OpenError {
     /// There is nothing but blank lines.
     Empty,
     Header(BadLine),
+}
+
+impl OpenError {
+    /// The error for the caller, who knows the input's name.
+    pub(super) fn of(self, input: &str) -> ReplayError {
+        let input = input.into();
+        match self {
+            OpenError::Io(source) => ReplayError::Input { input, source },
+            OpenError::Header(bad) => ReplayError::BadLine { input, bad },
+            OpenError::Empty => ReplayError::Empty {
+                input,
+                found: "nothing".into(),
+            },
+        }
+    }
 }
 
 impl From<io::Error> for OpenError {

@@ -5,10 +5,11 @@
 //! | `lines`, `columns`, `clf`, `time`, `input` | a stream of bytes becomes a stream of requests |
 //! | `keys`, `batch` | whose they are; those that are decided together |
 //! | `run`, `judge`, `tally` | one algorithm's decisions, judged by the oracle and counted |
+//! | `requests` | recorded requests one by one, for other measurements |
 //! | `engine` | all of it, from the first request to the summary |
 //! | `rows`, `summary`, `table`, `excerpt`, `output` | what is written, and where |
 //!
-//! The command line's side is documented in `REPLAY.md` of this crate.
+//! The command, its outputs and their columns are documented in `REPLAY.md` of this crate.
 
 mod batch;
 mod clf;
@@ -21,6 +22,7 @@ mod judge;
 mod keys;
 mod lines;
 mod output;
+mod requests;
 mod rows;
 mod run;
 mod summary;
@@ -34,6 +36,7 @@ pub use error::ReplayError;
 pub use input::{BadLine, Format, InputOptions};
 pub use judge::Overshoot;
 pub use output::{Output, remove_unfinished};
+pub use requests::requests;
 pub use rows::{Decisions, Disagreements};
 pub use run::{Answer, Meter};
 pub use summary::{

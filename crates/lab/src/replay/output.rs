@@ -61,7 +61,10 @@ impl Output {
     /// # Errors
     /// [`ReplayError::Output`].
     pub fn create(path: &Path) -> Result<Output, ReplayError> {
-        let name = path.display().to_string();
+        let name = match path.as_os_str() == "-" {
+            true => "the standard output".into(),
+            false => path.display().to_string(),
+        };
         let (writer, unfinished) = match path.as_os_str() == "-" {
             true => (Box::new(io::stdout()) as Box<dyn Write>, None),
             false => open(path).map_err(|error| ReplayError::output(&name, error))?,
@@ -73,7 +76,7 @@ impl Output {
         })
     }
 
-    /// Its name, as it was given.
+    /// Its name, as it was given, or what `-` stands for.
     pub fn name(&self) -> &str {
         &self.name
     }

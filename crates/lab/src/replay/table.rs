@@ -2,8 +2,7 @@
 
 use std::fmt::Write;
 
-use comfy_table::presets::UTF8_FULL_CONDENSED;
-use comfy_table::{CellAlignment, ContentArrangement, Table};
+use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 use indicatif::HumanCount;
 use windowpane_core::format_nanos;
 
@@ -18,7 +17,7 @@ pub fn render(summary: &Summary) -> String {
     // Writing to a string cannot fail.
     let _ = writeln!(
         text,
-        "{}: {} of {} in {}; quota {}\n{}",
+        "{}: {} of {} in {}; quota {}\n\n{}\n",
         input.name,
         count(input.requests, "request"),
         count(input.keys, "key"),
@@ -31,7 +30,7 @@ pub fn render(summary: &Summary) -> String {
     text
 }
 
-fn algorithms(summary: &Summary) -> Table {
+fn algorithms(summary: &Summary) -> String {
     let mut table = table();
     table.set_header([
         "algorithm",
@@ -41,15 +40,15 @@ fn algorithms(summary: &Summary) -> Table {
         "false\nallows",
         "false\ndenies",
         "differ",
-        "worst\novershoot",
+        "over-\nshoot",
         "bytes\n/key",
-        "ns\n/decision",
+        "ns/de-\ncision",
     ]);
     for algorithm in &summary.algorithms {
         table.add_row(row(algorithm));
     }
     align(&mut table);
-    table
+    table.trim_fmt()
 }
 
 fn row(algorithm: &AlgorithmSummary) -> Vec<String> {
@@ -81,14 +80,15 @@ fn notes(summary: &Summary) -> String {
     let mut notes = String::new();
     if summary.compared {
         notes.push_str(
-            "false allows, false denies, worst overshoot: judged by the oracle (mutex-log) on what that algorithm accepted\n\
-             differ: decisions unlike those of the oracle's own run\n",
+            "false allows, false denies: by the oracle (mutex-log) fed what that limiter accepted\n\
+             differ: decisions unlike those of the oracle's own run\n\
+             overshoot: the worst of all windows, beyond the limit, as a share of it\n",
         );
     }
     let _ = writeln!(
         notes,
-        "bytes/key: what the limiters have allocated at the end, without the keys\n\
-         ns/decision: {} on one thread, rough: without reading the input and finding the key",
+        "bytes/key: what its limiters have allocated at the end, without the keys\n\
+         ns/decision: {} on one thread, without reading the input and finding the key; rough",
         summary.call
     );
     notes
@@ -111,21 +111,27 @@ fn most_denied(summary: &Summary) -> String {
         MOST_DENIED => format!("the {MOST_DENIED} clients denied most"),
         _ => "the clients denied".into(),
     };
-    format!("\n{title}, and how often\n{table}\n")
+    format!("\n{title}, and how often\n{}\n", table.trim_fmt())
 }
+
+/// A rule under the header and no other lines: the table is wide enough as it is.
+const RULED: TableStyle =
+    TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
 fn table() -> Table {
     let mut table = Table::new();
-    table
-        .load_style(UTF8_FULL_CONDENSED)
-        .set_content_arrangement(ContentArrangement::Dynamic);
+    table.load_style(RULED);
     table
 }
 
 /// Names to the left, numbers to the right.
 fn align(table: &mut Table) {
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
+    let last = table.column_count() - 1;
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, if index < last { 1 } else { 0 }));
+        if index > 0 {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
     }
 }
 
