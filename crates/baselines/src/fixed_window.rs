@@ -126,7 +126,7 @@ impl OneWordRule for FixedWindowRule {
         if charge <= self.quota.limit() - rolled.count {
             return Ok(Verdict::Allowed {
                 at: rolled.at,
-                word: rolled.index << self.count_bits | rolled.count + charge,
+                word: (rolled.index << self.count_bits) | (rolled.count + charge),
             });
         }
         // Told on the caller's clock, which may be behind `at`.

@@ -17,6 +17,9 @@ use super::slot::Slot;
 /// 2 × 365 days + 2^52 ns < 2^56 ns.
 const FORGET_EVERY_BITS: u32 = 52;
 
+/// The age of a permit that there is not. A window is shorter.
+const ANCIENT: Nanos = u64::MAX;
+
 /// An exact, lock-free sliding-window limiter: a ring of the last accepted times, claimed by one
 /// compare-and-swap.
 ///
@@ -45,8 +48,12 @@ pub struct CasRing {
     // and must not bounce with the head.
     head: CachePadded<AtomicU128>,
     slots: Box<[Atomic<u64>]>,
-    quotas: Quotas,
+    /// The first quota again, and the others: most rings have one, and finding it costs nothing.
+    first: Quota,
+    others: Box<[Quota]>,
+    smallest_limit: u64,
     longest_window: Nanos,
+    quotas: Quotas,
 }
 
 /// What became of a refusal when it was looked at closely.
@@ -98,6 +105,9 @@ impl CasRing {
         Ok(CasRing {
             head: CachePadded::new(AtomicU128::new(Head::EMPTY.to_bits())),
             slots: slots.collect(),
+            first: quotas[0],
+            others: quotas[1..].into(),
+            smallest_limit: quotas.iter().map(Quota::limit).min().unwrap_or(0),
             longest_window: quotas.longest_window(),
             quotas,
         })
@@ -147,7 +157,7 @@ impl CasRing {
         let (mut inside, mut outside) = (0, most + 1);
         while outside - inside > 1 {
             let middle = inside + (outside - inside) / 2;
-            if self.has_left(head, middle, at, window) {
+            if self.age(head, middle).saturating_add(at - head.time) >= window {
                 outside = middle;
             } else {
                 inside = middle;
@@ -160,35 +170,41 @@ impl CasRing {
     #[inline]
     fn effective(&self, head: Head, now: Nanos) -> (Nanos, u64) {
         let at = now.max(head.time);
-        let all_gone = at - head.time >= self.longest_window;
-        (at, if all_gone { 0 } else { head.filled() })
-    }
-
-    /// Whether the `nth` newest permit is outside `window` at `at`.
-    fn has_left(&self, head: Head, nth: u64, at: Nanos, window: Nanos) -> bool {
-        self.age(head, nth).saturating_add(at - head.time) >= window
-    }
-
-    /// Whether every quota has room for `cost` at `at`. It may be called only while all records are
-    /// in place, and is meaningless if the head has moved. The short way of [`judge`](Self::judge).
-    #[inline]
-    fn fits(&self, head: Head, at: Nanos, filled: u64, cost: Cost) -> bool {
-        let since = at - head.time;
-        let fits = |quota: &Quota| {
-            // With `cost` more, the permit that must have left the window is the one after the
-            // newest `spare`. A limit below the cost wraps to more than any ring has filled.
-            let spare = quota.limit().wrapping_sub(cost.get());
-            if spare >= filled {
-                return cost.get() <= quota.limit();
-            }
-            let slot = self.slot(head.index_of(spare + 1, self.capacity()));
-            let age = Slot(slot.load(Ordering::Acquire)).age(head.time);
-            age.saturating_add(since) >= quota.window()
+        let may_forget =
+            at - head.time >= self.longest_window || (at ^ head.time) >> FORGET_EVERY_BITS != 0;
+        let filled = if may_forget {
+            self.forget(head, at)
+        } else {
+            head.filled()
         };
-        match &*self.quotas {
-            [quota] => fits(quota),
-            quotas => quotas.iter().all(fits),
+        (at, filled)
+    }
+
+    /// How many of the newest permits are inside some window at `at`. Out of the way: kept inline
+    /// it would lie between every load of the head and its claim.
+    #[cold]
+    fn forget(&self, head: Head, at: Nanos) -> u64 {
+        if at - head.time >= self.longest_window {
+            return 0;
         }
+        self.used(head, at, self.longest_window, head.filled())
+    }
+
+    /// The age at `at` of the permit that must have left the quota's window before `cost` more
+    /// fits; [`ANCIENT`] where there is none. To be asked only while all records are in place, of
+    /// a cost within the limit; meaningless if the head has moved.
+    #[inline]
+    fn deciding_age(&self, quota: &Quota, head: Head, at: Nanos, filled: u64, cost: Cost) -> Nanos {
+        // It is the one after the newest `spare`.
+        let spare = quota.limit().wrapping_sub(cost.get());
+        if spare >= filled {
+            return ANCIENT;
+        }
+        let slot = self.slot(head.index_of(spare + 1, self.capacity()));
+        // Without the look at the lap that `age` takes.
+        let age = Slot(slot.load(Ordering::Acquire)).age(head.time);
+        // Saturating: a head that has moved can make the age nonsense, but not a panic.
+        age.saturating_add(at - head.time)
     }
 
     /// Why `cost` does not fit, or `None` if it does. Meaningless if the head has moved.
@@ -265,21 +281,6 @@ impl CasRing {
         }
     }
 
-    /// How many of the newest permits the next head keeps when it is claimed at `at`.
-    #[inline]
-    fn keep(&self, head: Head, at: Nanos, filled: u64) -> u64 {
-        if (at ^ head.time) >> FORGET_EVERY_BITS == 0 {
-            filled
-        } else {
-            self.forget(head, at, filled)
-        }
-    }
-
-    #[cold]
-    fn forget(&self, head: Head, at: Nanos, filled: u64) -> u64 {
-        self.used(head, at, self.longest_window, filled)
-    }
-
     /// What is left of each quota at `now` by `head`. Meaningless if the head has moved.
     fn left(&self, head: Head, now: Nanos) -> PerQuota {
         let (at, filled) = self.effective(head, now);
@@ -299,18 +300,39 @@ impl CasRing {
         cost: Cost,
     ) -> Result<Option<Decision>, AcquireError> {
         let (at, filled) = self.effective(head, now);
-        if !self.is_in_place(head, 1) || !self.fits(head, at, filled, cost) {
-            match self.refuse(head, now, cost)? {
-                Refusal::Denied(denied) => return Ok(Some(Decision::Denied(denied))),
-                Refusal::Moved => return Ok(None),
-                Refusal::Unfounded => {}
+        // The short way: the newest record is in place, and no quota's limit is below the cost.
+        if self.is_in_place(head, 1) && cost.get() <= self.smallest_limit {
+            let age = |quota| self.deciding_age(quota, head, at, filled, cost);
+            let first = age(&self.first);
+            if first < self.first.window() && self.others.is_empty() {
+                // The wait is told on the caller's clock, which may be behind.
+                let wait = (self.first.window() - first).saturating_add(at - now);
+                // If nobody has claimed since, the denial holds at this load.
+                let stands = self.load_head() == head;
+                return Ok(stands.then(|| Decision::Denied(Denied::new(0, Some(wait)))));
+            }
+            if first >= self.first.window()
+                && self.others.iter().all(|quota| age(quota) >= quota.window())
+            {
+                return Ok(self.claim(head, at, filled, cost));
             }
         }
-        let claimed = head.claim(at, cost.get(), self.keep(head, at, filled), self.capacity());
+        match self.refuse(head, now, cost)? {
+            Refusal::Denied(denied) => Ok(Some(Decision::Denied(denied))),
+            Refusal::Moved => Ok(None),
+            Refusal::Unfounded => Ok(self.claim(head, at, filled, cost)),
+        }
+    }
+
+    /// Claims `cost` permits at `at`. `None` if the head has moved.
+    #[inline(always)]
+    fn claim(&self, head: Head, at: Nanos, filled: u64, cost: Cost) -> Option<Decision> {
+        let claimed = head.claim(at, cost.get(), filled, self.capacity());
         // What the first slot holds of the lap before: read while the head stands, as the claim
         // below proves.
         let slot = self.slot(head.next_index());
         let found = slot.load(Ordering::Acquire);
+        let record = Slot::record(head.next(), at);
         // Release: the record before, seen in place, is in place for all who see this head.
         // Relaxed on failure: the next attempt loads the head anew.
         let claim = self.head.compare_exchange(
@@ -320,16 +342,15 @@ impl CasRing {
             Ordering::Relaxed,
         );
         if claim.is_err() {
-            return Ok(None);
+            return None;
         }
         // Our own record, so that the next caller need not put it in place. It fails only if that
         // one was quicker, or all has moved on a lap or more since.
-        let record = Slot::record(head.next(), at);
         let _ = slot.compare_exchange(found, record.0, Ordering::Release, Ordering::Relaxed);
         if cost != Cost::ONE {
             self.settle(claimed);
         }
-        Ok(Some(Decision::Allowed { at }))
+        Some(Decision::Allowed { at })
     }
 
     /// The long way, where the short one found no room or the newest record not in place.

@@ -10,12 +10,14 @@ static ALLOCATOR: &StatsAlloc<std::alloc::System> = &INSTRUMENTED_SYSTEM;
 /// Asks in every way, at times that make windows fill, empty, idle and step back.
 fn ask(limiter: &dyn RateLimiter, start: u64, rounds: u64) -> (u64, u64) {
     let (mut allowed, mut denied) = (0, 0);
+    let mut latest = start;
     for i in 0..rounds {
-        let now = match i % 100 {
-            98 => start + i * 1_000_000 + 9_000_000_000,
-            99 => 0,
-            _ => start + i * 1_000_000,
+        latest += if i % 100 == 98 {
+            9_000_000_000
+        } else {
+            1_000_000
         };
+        let now = if i % 100 == 99 { 0 } else { latest };
         let cost = Cost::new(1 + i % 3).unwrap();
         let _ = limiter.peek_at(now, cost);
         let detailed = limiter.acquire_detailed_at(now, cost).unwrap();
