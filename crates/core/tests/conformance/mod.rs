@@ -1,5 +1,5 @@
 //! Cases with right answers, and how a limiter is held against them. Included by the tests of the
-//! algorithm crates.
+//! algorithm crates, and by those of the laboratory.
 
 #![allow(dead_code, unreachable_pub)]
 
@@ -31,26 +31,26 @@ struct File<C> {
 pub struct ExactCase {
     pub name: String,
     pub on_regression: String,
-    unit: String,
-    quotas: Vec<QuotaSpec>,
-    requests: Vec<Request>,
-    expect: Vec<String>,
-    retry_after: Vec<Option<u64>>,
-    remaining: Vec<Option<u64>>,
+    pub unit: String,
+    pub quotas: Vec<QuotaSpec>,
+    pub requests: Vec<Request>,
+    pub expect: Vec<String>,
+    pub retry_after: Vec<Option<u64>>,
+    pub remaining: Vec<Option<u64>>,
 }
 
 #[derive(Deserialize)]
-struct QuotaSpec {
-    limit: u64,
-    window: u64,
+pub struct QuotaSpec {
+    pub limit: u64,
+    pub window: u64,
 }
 
 #[derive(Deserialize)]
-struct Request {
-    t: u64,
-    key: String,
+pub struct Request {
+    pub t: u64,
+    pub key: String,
     #[serde(default = "one")]
-    cost: u64,
+    pub cost: u64,
 }
 
 fn one() -> u64 {
@@ -60,16 +60,17 @@ fn one() -> u64 {
 #[derive(Deserialize)]
 pub struct CounterCase {
     pub name: String,
-    unit: String,
-    limit: u64,
-    window: u64,
-    times: Vec<u64>,
-    exact: Vec<String>,
-    counter: Vec<String>,
-    counter_retry_after: Vec<u64>,
+    pub unit: String,
+    pub limit: u64,
+    pub window: u64,
+    pub times: Vec<u64>,
+    pub exact: Vec<String>,
+    pub counter: Vec<String>,
+    pub counter_retry_after: Vec<u64>,
 }
 
-fn nanos(unit: &str) -> u64 {
+/// The length of a case's unit in nanoseconds.
+pub fn nanos(unit: &str) -> u64 {
     match unit {
         "ns" => 1,
         "us" => 1_000,

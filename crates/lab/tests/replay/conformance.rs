@@ -1,71 +1,12 @@
 //! The conformance cases, driven through the command.
 
-use serde::Deserialize;
+#[path = "../../../core/tests/conformance/mod.rs"]
+mod cases;
+
 use windowpane_lab::registry::{ALGORITHMS, ORACLE};
 
-use super::support::{Folder, data, rows};
-
-#[derive(Deserialize)]
-struct File<C> {
-    cases: Vec<C>,
-}
-
-#[derive(Deserialize)]
-struct Exact {
-    name: String,
-    unit: String,
-    quotas: Vec<Quota>,
-    on_regression: String,
-    requests: Vec<Request>,
-    expect: Vec<String>,
-    retry_after: Vec<Option<u64>>,
-    remaining: Vec<Option<u64>>,
-}
-
-#[derive(Deserialize)]
-struct Quota {
-    limit: u64,
-    window: u64,
-}
-
-#[derive(Deserialize)]
-struct Request {
-    t: u64,
-    key: String,
-    #[serde(default = "one")]
-    cost: u64,
-}
-
-fn one() -> u64 {
-    1
-}
-
-#[derive(Deserialize)]
-struct Counter {
-    name: String,
-    unit: String,
-    limit: u64,
-    window: u64,
-    times: Vec<u64>,
-    exact: Vec<String>,
-    counter: Vec<String>,
-    counter_retry_after: Vec<u64>,
-}
-
-fn cases<C: for<'a> Deserialize<'a>>(name: &str) -> Vec<C> {
-    let text = std::fs::read_to_string(data(name)).expect("the cases");
-    let file: File<C> = serde_json::from_str(&text).expect("cases");
-    assert!(!file.cases.is_empty());
-    file.cases
-}
-
-fn nanos(unit: &str) -> u64 {
-    match unit {
-        "ms" => 1_000_000,
-        "s" => 1_000_000_000,
-        other => panic!("a unit that no case had: {other}"),
-    }
-}
+use self::cases::{Request, nanos};
+use super::support::{Folder, rows};
 
 /// A wait as it stands in a row; 0 in the cases means that there is none.
 fn wait(retry_after: Option<u64>, unit: &str) -> String {
@@ -82,7 +23,7 @@ fn or_empty(number: Option<u64>) -> String {
 #[test]
 fn the_exact_limiters_answer_every_exact_case_to_the_letter() {
     let mut told = 0;
-    for case in cases::<Exact>("exact.json") {
+    for case in cases::exact() {
         let mut input = String::from("time,key,cost\n");
         for Request { t, key, cost } in &case.requests {
             input += &format!("{t},{key},{cost}\n");
@@ -129,7 +70,7 @@ fn the_exact_limiters_answer_every_exact_case_to_the_letter() {
 
 #[test]
 fn the_packed_counter_answers_its_cases_and_the_oracle_disagrees_where_they_say() {
-    for case in cases::<Counter>("counter.json") {
+    for case in cases::counter() {
         let times = case.times.iter().map(|time| format!("{time}\n"));
         let folder = Folder::with("in.csv", format!("time\n{}", times.collect::<String>()));
         let arguments = format!(

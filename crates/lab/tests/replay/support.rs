@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
 use tempfile::TempDir;
@@ -136,11 +136,4 @@ pub(crate) fn column(csv: &str, name: &str) -> Vec<String> {
         .into_iter()
         .map(|mut row| row.swap_remove(index))
         .collect()
-}
-
-/// The path of a file of test data.
-pub(crate) fn data(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/data")
-        .join(name)
 }

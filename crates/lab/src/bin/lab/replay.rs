@@ -1,9 +1,10 @@
 //! `lab replay`: recorded requests through the limiters.
 
 mod progress;
+mod source;
 
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -17,6 +18,7 @@ use windowpane_lab::replay::{
 use windowpane_mutex_log::OnRegression;
 
 use self::progress::Bar;
+use self::source::Source;
 
 /// What a bad command line or a bad input ends with, as clap's own errors do.
 const BAD: u8 = 2;
@@ -158,7 +160,7 @@ fn tell(line: &str) {
 fn run_all(args: &Args) -> Result<(), ReplayError> {
     let options = args.options()?;
     args.check_outputs()?;
-    let source = open(&args.input)?;
+    let source = Source::open(&args.input)?;
     let mut decisions = args
         .decisions
         .as_deref()
@@ -211,44 +213,6 @@ fn run_all(args: &Args) -> Result<(), ReplayError> {
 fn write_json(output: &mut Output, summary: &Summary) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *output, summary)?;
     writeln!(output)
-}
-
-/// An input, open.
-struct Source {
-    name: String,
-    bytes: Box<dyn Read>,
-    /// Of a file.
-    length: Option<u64>,
-}
-
-fn open(input: &Path) -> Result<Source, ReplayError> {
-    if input.as_os_str() == "-" {
-        return Ok(Source {
-            name: "<stdin>".into(),
-            bytes: Box::new(io::stdin().lock()),
-            length: None,
-        });
-    }
-    let name = input.display().to_string();
-    let open = || {
-        let file = File::open(input)?;
-        let about = file.metadata()?;
-        match about.is_dir() {
-            true => Err(io::Error::other("it is a directory; expected a file")),
-            false => Ok((file, about.is_file().then_some(about.len()))),
-        }
-    };
-    match open() {
-        Ok((file, length)) => Ok(Source {
-            name,
-            bytes: Box::new(file),
-            length,
-        }),
-        Err(source) => Err(ReplayError::Input {
-            input: name,
-            source,
-        }),
-    }
 }
 
 impl Args {
