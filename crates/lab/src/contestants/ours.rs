@@ -2,12 +2,12 @@
 
 use std::hint::black_box;
 
-use windowpane_core::{AcquireError, BuildError, Cost, Quota, Quotas, RateLimiter};
+use windowpane_core::{AcquireError, Cost, Quota, RateLimiter};
 use windowpane_mutex_log::{MutexLog, ParkingLotMutex};
 
 use super::{Cannot, ContestClock, Contestant, Decide, Info, Instance, Origin, SHARED_CLOCK};
 use crate::measure::clock::{LabClock, SimulatedClock};
-use crate::registry::{self, ALGORITHMS, Algorithm, BuildOptions};
+use crate::registry::{self, ALGORITHMS, Algorithm, BuildOnClock, BuildOptions};
 
 /// One limiter of ours.
 pub struct Ours {
@@ -15,7 +15,7 @@ pub struct Ours {
     about: &'static str,
     algorithm: &'static Algorithm,
     /// The algorithm's own, or that of a variant of it.
-    on_clock: fn(&Quotas, BuildOptions, LabClock) -> Result<Box<dyn Instance>, BuildError>,
+    on_clock: BuildOnClock,
 }
 
 /// A built limiter beside a clock, its type known.

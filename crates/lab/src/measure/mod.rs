@@ -1,7 +1,31 @@
 //! Throughput, latency, memory and accuracy, by rules that the types keep.
+//!
+//! | where | what |
+//! |---|---|
+//! | [`state`] | allowed, denied, mixed: the quotas behind them |
+//! | [`clock`] | the clock that all contestants share |
+//! | [`workers`] | threads, timed by their own clocks |
+//! | [`throughput`], [`latency`], [`memory`], [`accuracy`] | one measurement each |
+//! | [`traffic`], [`trace`] | the requests of the accuracy measurements |
+//! | [`plan`], [`session`] | what a run measures, and in which order |
+//! | [`arguments`], [`versus`], [`expect`] | what the bench targets do with it |
+//! | [`recording`], [`rows`], [`environment`], [`folder`] | what a run records, and where |
 
+pub mod accuracy;
+pub mod arguments;
 pub mod clock;
+pub mod environment;
+pub mod expect;
+pub mod folder;
 pub mod latency;
+pub mod memory;
+pub mod plan;
+pub mod recording;
+pub mod rows;
+pub mod session;
 pub mod state;
 pub mod throughput;
+pub mod trace;
+pub mod traffic;
+pub mod versus;
 pub mod workers;

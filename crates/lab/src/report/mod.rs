@@ -1,1 +1,40 @@
 //! What a run becomes: CSV, Markdown, SVG.
+//!
+//! A run's folder holds raw rows; everything here is made from those rows alone, always the same.
+
+pub mod charts;
+pub mod compare;
+pub mod console;
+mod figures;
+mod markdown;
+pub mod publish;
+mod ranking;
+mod readme;
+mod run;
+pub mod spread;
+mod summary;
+mod targets;
+mod verdict;
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use crate::measure::folder;
+
+pub use run::Run;
+pub use verdict::verdict;
+
+/// Renders the run in `place`: `REPORT.md`, `README.md`, `summary.csv` and the charts beside its
+/// raw data. The same rows give the same files.
+///
+/// # Errors
+/// If it holds no run, or a file cannot be written.
+pub fn render(place: &Path) -> Result<Run> {
+    let run = Run::load(place)?;
+    charts::draw(&run, place)?;
+    summary::write(&run, place)?;
+    folder::text(place, "REPORT.md", &markdown::report(&run))?;
+    folder::text(place, "README.md", &readme::of_run(&run))?;
+    Ok(run)
+}

@@ -2,7 +2,10 @@
 
 #![forbid(unsafe_code)]
 
+mod compare;
+mod publish;
 mod replay;
+mod report;
 
 use std::alloc::System;
 use std::process::ExitCode;
@@ -24,11 +27,17 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Compare(compare::Args),
+    Publish(publish::Args),
     Replay(replay::Args),
+    Report(report::Args),
 }
 
 fn main() -> ExitCode {
     match Cli::parse().command {
+        Command::Compare(args) => compare::run(args),
+        Command::Publish(args) => publish::run(args),
         Command::Replay(args) => replay::run(args),
+        Command::Report(args) => report::run(args),
     }
 }

@@ -5,11 +5,15 @@
 //! requests it would have kept waiting; in an open loop requests come on a schedule that does not
 //! wait, and each is timed from its intended start, so a stall counts for all who waited.
 
-use std::time::Duration;
+mod percentile;
+mod run;
 
 use hdrhistogram::Histogram;
 use windowpane_core::clock::TscClock;
 use windowpane_core::{Clock, Nanos};
+
+pub use percentile::{LABELS, Percentiles};
+pub use run::{Closed, LOADS, Loaded, Open, closed, timer_floor};
 
 /// The longest time that a histogram holds; longer ones count as this.
 const LONGEST: Nanos = 60_000_000_000;
@@ -88,6 +92,11 @@ impl Latency for ResponseTime {
 }
 
 impl ServiceTime {
+    /// How many decisions were timed.
+    pub fn decisions(&self) -> u64 {
+        self.0.len()
+    }
+
     /// Nothing recorded.
     pub fn empty() -> ServiceTime {
         ServiceTime(histogram())
@@ -100,6 +109,11 @@ impl ServiceTime {
 }
 
 impl ResponseTime {
+    /// How many decisions were timed.
+    pub fn decisions(&self) -> u64 {
+        self.0.len()
+    }
+
     /// Nothing recorded.
     pub fn empty() -> ResponseTime {
         ResponseTime(histogram())
@@ -204,21 +218,20 @@ impl Lateness {
 
 impl OpenLoop {
     /// A schedule of `count` decisions, the first due when `clock` reads `first`, one every
-    /// `interval` nanoseconds, given up `patience` after the last is due.
+    /// `interval` nanoseconds, given up when `clock` reads `give_up`.
     pub fn new(
         clock: TscClock,
         first: f64,
         interval: f64,
         count: u64,
-        patience: Duration,
+        give_up: Nanos,
     ) -> OpenLoop {
-        let last = first + interval * count as f64;
         OpenLoop {
             clock,
             first,
             interval,
             count,
-            give_up: last as Nanos + patience.as_nanos() as Nanos,
+            give_up,
             times: ResponseTime::empty(),
             lateness: histogram(),
             allowed: 0,

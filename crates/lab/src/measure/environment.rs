@@ -1,0 +1,187 @@
+//! Where a run was made: enough to judge it by, and to make it again.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde::{Deserialize, Serialize};
+
+/// `environment.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Environment {
+    /// When the run began, RFC 3339, UTC.
+    pub began: String,
+    /// How long it took.
+    pub seconds: f64,
+    /// What was typed, as far as it can be known.
+    pub command: String,
+    /// `quick`, `default`, `full` or `test`.
+    pub mode: String,
+    /// Of the order of the rounds and of the synthetic traffic.
+    pub seed: u64,
+    /// Rounds that were completed.
+    pub rounds: u32,
+    /// Rounds that were planned.
+    pub rounds_planned: u32,
+    /// Why the run holds less than was planned; empty if it does not.
+    pub partial: String,
+    /// The processor's name.
+    pub cpu: String,
+    /// Cores that the process may use.
+    pub cores: usize,
+    /// Bytes of memory.
+    pub memory_bytes: u64,
+    /// The system and its kernel.
+    pub kernel: String,
+    /// The hypervisor, `none` or `unknown`.
+    pub hypervisor: String,
+    /// The kernel's clock source.
+    pub clock_source: String,
+    /// The frequency governor of the first core, or `unknown`.
+    pub frequency_governor: String,
+    /// The load average of the last minute when the run began.
+    pub load_average: f64,
+    /// `rustc -vV`, on one line.
+    pub rustc: String,
+    /// The profile and the flags that the bench was compiled with.
+    pub flags: String,
+    /// The revision, or `unknown`.
+    pub git_revision: String,
+    /// Whether the work tree differed from the revision.
+    pub git_dirty: Option<bool>,
+    /// FNV-1a of `Cargo.lock`, in hexadecimal.
+    pub lock_file_hash: String,
+    /// Whether every worker could be pinned to its core.
+    pub pinned: bool,
+}
+
+impl Environment {
+    /// What can be known before anything is measured; `root` is the workspace.
+    pub fn observe(root: &Path) -> Environment {
+        let system = system();
+        let unknown = || "unknown".to_string();
+        Environment {
+            began: jiff::Timestamp::now()
+                .round(jiff::Unit::Second)
+                .map_or_else(|_| unknown(), |now| now.to_string()),
+            seconds: 0.0,
+            command: command(),
+            mode: String::new(),
+            seed: 0,
+            rounds: 0,
+            rounds_planned: 0,
+            partial: String::new(),
+            cpu: system.as_ref().map_or_else(unknown, cpu),
+            cores: cores(),
+            memory_bytes: system.as_ref().map_or(0, sysinfo::System::total_memory),
+            kernel: kernel(),
+            hypervisor: hypervisor(),
+            clock_source: read("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+                .unwrap_or_else(unknown),
+            frequency_governor: read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
+                .unwrap_or_else(unknown),
+            load_average: sysinfo::System::load_average().map_or(0.0, |load| load.one),
+            rustc: output("rustc", &["-vV"], root)
+                .map_or_else(unknown, |text| text.lines().collect::<Vec<_>>().join("; ")),
+            flags: flags(),
+            git_revision: output("git", &["rev-parse", "HEAD"], root).unwrap_or_else(unknown),
+            git_dirty: output("git", &["status", "--porcelain"], root).map(|text| !text.is_empty()),
+            lock_file_hash: lock_file_hash(root).unwrap_or_else(unknown),
+            pinned: true,
+        }
+    }
+}
+
+/// Cores that this process may use.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+fn system() -> Option<sysinfo::System> {
+    let mut system = sysinfo::System::new().ok()?;
+    system.refresh_memory();
+    system.refresh_cpu_all();
+    Some(system)
+}
+
+fn cpu(system: &sysinfo::System) -> String {
+    let name = system
+        .cpus()
+        .first()
+        .map(|cpu| cpu.brand().trim().to_string());
+    name.filter(|name| !name.is_empty())
+        .unwrap_or_else(|| "unknown".into())
+}
+
+fn kernel() -> String {
+    let name = sysinfo::System::name().unwrap_or_else(|_| std::env::consts::OS.into());
+    let kernel = sysinfo::System::kernel_version().unwrap_or_else(|_| "unknown kernel".into());
+    format!("{name}, {kernel}, {}", std::env::consts::ARCH)
+}
+
+/// What Linux tells of the machine below, if there is one.
+fn hypervisor() -> String {
+    if let Some(name) = output("systemd-detect-virt", &["--vm"], Path::new("/")) {
+        return name;
+    }
+    match std::fs::read_to_string("/proc/cpuinfo") {
+        Ok(cpuinfo) if cpuinfo.contains(" hypervisor") => {
+            let vendor = output("lscpu", &[], Path::new("/")).and_then(|text| {
+                text.lines()
+                    .find_map(|line| line.strip_prefix("Hypervisor vendor:"))
+                    .map(|vendor| vendor.trim().to_string())
+            });
+            vendor.unwrap_or_else(|| "a virtual machine, of which kind is unknown".into())
+        }
+        Ok(_) => "none".into(),
+        Err(_) => "unknown".into(),
+    }
+}
+
+fn flags() -> String {
+    let profile = if cfg!(debug_assertions) {
+        "debug assertions on: not a release build"
+    } else {
+        "release: optimised, thin LTO, one codegen unit"
+    };
+    let rustflags = std::env::var("RUSTFLAGS").unwrap_or_default();
+    match rustflags.is_empty() {
+        true => profile.into(),
+        false => format!("{profile}; RUSTFLAGS {rustflags}"),
+    }
+}
+
+/// What was typed. Cargo passes `--bench` by itself, and the bench's own flags behind it.
+fn command() -> String {
+    let arguments: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|argument| argument != "--bench")
+        .collect();
+    match arguments.is_empty() {
+        true => "cargo bench".into(),
+        false => format!("cargo bench -- {}", arguments.join(" ")),
+    }
+}
+
+/// FNV-1a, 64 bits: it tells two lock files apart, and needs no library.
+fn lock_file_hash(root: &Path) -> Option<String> {
+    let bytes = std::fs::read(root.join("Cargo.lock")).ok()?;
+    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    Some(format!("{hash:016x}"))
+}
+
+fn read(path: &str) -> Option<String> {
+    let text = std::fs::read_to_string(path).ok()?;
+    Some(text.trim().to_string())
+}
+
+fn output(program: &str, arguments: &[&str], directory: &Path) -> Option<String> {
+    let output = Command::new(program)
+        .args(arguments)
+        .current_dir(directory)
+        .output()
+        .ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| text.trim().to_string())
+}

@@ -1,0 +1,292 @@
+//! A run: rounds in which every contestant is measured in every cell, in random order.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom;
+
+use super::environment::Environment;
+use super::latency::{self, Loaded, ResponseTime, ServiceTime};
+use super::plan::{Plan, REFERENCE, name};
+use super::recording::{At, Recording};
+use super::rows::Side;
+use super::throughput::{self, Cell};
+use super::traffic::Traffic;
+use super::{accuracy, memory};
+use crate::contestants::{Contestant, Info, Origin};
+
+/// The contestant of the rows that time nothing between two readings of the clock.
+pub const EMPTY_PAIR: &str = "empty-pair";
+
+/// What a session tells its user while it runs.
+pub trait Progress {
+    /// `steps` more steps are ahead.
+    fn ahead(&self, steps: u64);
+    /// One step is done; the next is `what`.
+    fn step(&self, what: &str);
+    /// Something to know.
+    fn note(&self, text: &str);
+}
+
+/// What a session is given.
+pub struct Session<'a> {
+    /// What is measured.
+    pub plan: Plan,
+    /// Who is measured, the floor among them.
+    pub everyone: &'a [Box<dyn Contestant>],
+    /// The requests that accuracy is measured on.
+    pub traffic: &'a [Traffic],
+    /// What is allocated now, by the allocator that the program counts with.
+    pub live_bytes: fn() -> usize,
+    /// Only what contains this is measured; empty for all. See [`name`].
+    pub filter: String,
+    /// Set from outside to end early and keep what there is.
+    pub interrupted: &'a AtomicBool,
+    /// Who is told how far it is.
+    pub progress: &'a dyn Progress,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Throughput(Side),
+    Closed,
+    Open,
+    EmptyPair,
+}
+
+impl Kind {
+    /// The first word of a measurement's name.
+    const fn word(self) -> &'static str {
+        match self {
+            Kind::Throughput(_) => "throughput",
+            Kind::Closed | Kind::EmptyPair => "service",
+            Kind::Open => "response",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Job {
+    kind: Kind,
+    contestant: usize,
+    cell: Cell,
+}
+
+impl Session<'_> {
+    /// Runs it. It takes the plan's budget and at most one round more.
+    pub fn run(&self, environment: Environment) -> Recording {
+        let began = Instant::now();
+        let everyone = self.everyone.iter().map(|contestant| contestant.info());
+        let mut recording = Recording::new(environment, everyone);
+        let jobs = self.jobs();
+        let first = self.pairs_first(&jobs);
+        self.progress
+            .ahead(first.len() as u64 + jobs.len() as u64 * u64::from(self.plan.rounds));
+        self.without_clock(&mut recording);
+        for (position, job) in first.into_iter().enumerate() {
+            self.do_job(job, 0, position as u32, &mut recording);
+        }
+        let mut random = StdRng::seed_from_u64(self.plan.seed);
+        for round in 1..=self.plan.rounds {
+            let mut order = jobs.clone();
+            order.shuffle(&mut random);
+            for (position, job) in order.into_iter().enumerate() {
+                self.do_job(job, round, position as u32, &mut recording);
+            }
+            if self.is_interrupted() {
+                break;
+            }
+            recording.environment.rounds = round;
+            if self.is_out_of_time(began.elapsed(), round) {
+                break;
+            }
+        }
+        self.close(&mut recording, began.elapsed());
+        recording
+    }
+
+    /// What would be measured, by the names that the filter is compared with.
+    pub fn names(&self) -> impl Iterator<Item = String> {
+        self.jobs().into_iter().filter_map(|job| match job.kind {
+            Kind::Throughput(Side::Again) => None,
+            _ => Some(self.name(job)),
+        })
+    }
+
+    fn name(&self, job: Job) -> String {
+        name(job.kind.word(), self.info(job).name, job.cell)
+    }
+
+    fn info(&self, job: Job) -> Info {
+        let info = self.everyone[job.contestant].info();
+        match job.kind {
+            Kind::EmptyPair => Info {
+                name: EMPTY_PAIR,
+                origin: Origin::Floor,
+                ..info
+            },
+            _ => info,
+        }
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// Whether another round would overrun the budget.
+    fn is_out_of_time(&self, elapsed: Duration, rounds: u32) -> bool {
+        let another = elapsed + elapsed / rounds > self.plan.budget;
+        if another && rounds < self.plan.rounds {
+            self.progress.note(&format!(
+                "{rounds} of {} rounds: another would take longer than {} s in all",
+                self.plan.rounds,
+                self.plan.budget.as_secs()
+            ));
+        }
+        another
+    }
+
+    fn jobs(&self) -> Vec<Job> {
+        let mut jobs = Vec::new();
+        let mut add = |kind, cells: &[Cell], word: &str| {
+            for &cell in cells {
+                for (contestant, who) in self.everyone.iter().enumerate() {
+                    if name(word, who.info().name, cell).contains(&self.filter) {
+                        jobs.push(Job {
+                            kind,
+                            contestant,
+                            cell,
+                        });
+                    }
+                }
+            }
+        };
+        add(
+            Kind::Throughput(Side::One),
+            &self.plan.throughput,
+            "throughput",
+        );
+        add(Kind::Closed, &self.plan.closed, "service");
+        add(Kind::Open, &self.plan.open, "response");
+        let again: Vec<Job> = jobs
+            .iter()
+            .copied()
+            .filter(|job| self.is_reference(job))
+            .collect();
+        jobs.extend(again.into_iter().map(|job| Job {
+            kind: Kind::Throughput(Side::Again),
+            ..job
+        }));
+        let mut threads: Vec<usize> = self.plan.closed.iter().map(|cell| cell.threads).collect();
+        threads.sort_unstable();
+        threads.dedup();
+        let empty_pairs = threads.into_iter().filter_map(|threads| {
+            let cell = *self
+                .plan
+                .closed
+                .iter()
+                .find(|cell| cell.threads == threads)?;
+            let wanted = name("service", EMPTY_PAIR, cell).contains(&self.filter);
+            wanted.then_some(Job {
+                kind: Kind::EmptyPair,
+                contestant: 0,
+                cell,
+            })
+        });
+        jobs.extend(empty_pairs);
+        jobs
+    }
+
+    fn is_reference(&self, job: &Job) -> bool {
+        matches!(job.kind, Kind::Throughput(_))
+            && self.everyone[job.contestant].info().name == REFERENCE
+    }
+
+    /// The reference against itself, before anyone is compared: one after the other, in turns.
+    fn pairs_first(&self, jobs: &[Job]) -> Vec<Job> {
+        let pair: Vec<Job> = jobs
+            .iter()
+            .copied()
+            .filter(|job| self.is_reference(job))
+            .collect();
+        std::iter::repeat_n(pair, self.plan.pairs_first as usize)
+            .flatten()
+            .collect()
+    }
+
+    /// Memory and accuracy: they do not depend on how busy the machine is.
+    fn without_clock(&self, recording: &mut Recording) {
+        if !self.plan.without_clock || !self.filter.is_empty() {
+            return;
+        }
+        for contestant in self
+            .everyone
+            .iter()
+            .filter(|c| c.info().origin != Origin::Floor)
+        {
+            self.progress
+                .note(&format!("memory and accuracy: {}", contestant.info().name));
+            recording
+                .memory
+                .extend(memory::measure(&**contestant, self.live_bytes));
+            for traffic in self.traffic {
+                recording
+                    .accuracy
+                    .push(accuracy::row(&**contestant, traffic));
+            }
+        }
+    }
+
+    fn do_job(&self, job: Job, round: u32, position: u32, recording: &mut Recording) {
+        if self.is_interrupted() {
+            return;
+        }
+        self.progress.step(&self.name(job));
+        let contestant = &*self.everyone[job.contestant];
+        let info = self.info(job);
+        let at = At {
+            round,
+            position,
+            info,
+            cell: job.cell,
+        };
+        let times = self.plan.latency_times;
+        match job.kind {
+            Kind::Throughput(side) => {
+                let times = self.plan.throughput_times;
+                let measured = throughput::measure(contestant, job.cell, times);
+                recording.add_throughput(&at, side, &measured);
+            }
+            Kind::EmptyPair => recording.add_closed(&at, &latency::timer_floor(job.cell, times)),
+            Kind::Closed => match latency::closed(contestant, job.cell, times) {
+                Ok(measured) => recording.add_closed(&at, &measured),
+                Err(cannot) => recording.add_cannot(&at, &ServiceTime::empty(), cannot),
+            },
+            Kind::Open => match Loaded::new(contestant, job.cell, times) {
+                Ok(loaded) => {
+                    for load in latency::LOADS {
+                        let measured = loaded.open(load, times);
+                        recording.add_open(&at, load, loaded.capacity(), &measured);
+                    }
+                }
+                Err(cannot) => recording.add_cannot(&at, &ResponseTime::empty(), cannot),
+            },
+        }
+    }
+
+    /// Fills in what is known at the end.
+    fn close(&self, recording: &mut Recording, elapsed: Duration) {
+        let environment = &mut recording.environment;
+        environment.seconds = (elapsed.as_secs_f64() * 10.0).round() / 10.0;
+        environment.mode = self.plan.mode.word().into();
+        environment.seed = self.plan.seed;
+        environment.rounds_planned = self.plan.rounds;
+        environment.partial = match (self.is_interrupted(), self.filter.is_empty()) {
+            (true, _) => "interrupted".into(),
+            (_, false) => format!("only what contains `{}`", self.filter),
+            _ => String::new(),
+        };
+    }
+}

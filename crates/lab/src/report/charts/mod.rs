@@ -1,0 +1,86 @@
+//! The charts, as SVG: readable narrow and wide, and without colour. Contestants are told apart by
+//! the shape of their markers and the dashes of their lines; ours are filled, rivals hollow.
+
+mod accuracy;
+mod canvas;
+mod latency;
+mod memory;
+mod style;
+mod throughput;
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::markdown::CHARTED_LOAD;
+use super::run::Run;
+use crate::measure::folder;
+use crate::measure::latency::{Latency, ResponseTime, ServiceTime};
+use crate::measure::state::State;
+
+/// The file of the scatter of accuracy and speed.
+pub const ACCURACY_FILE: &str = "accuracy-beside-speed.svg";
+/// The file of memory by limit.
+pub const MEMORY_FILE: &str = "memory-by-limit.svg";
+
+/// The file of throughput by threads in a state.
+pub fn throughput_file(state: State) -> String {
+    format!("throughput-{}.svg", state.word())
+}
+
+/// The file of the latency curves of a cell.
+pub fn latency_file<L: Latency>(state: State, threads: usize, load: Option<u32>) -> String {
+    let kind = L::LABEL.replace(' ', "-");
+    let load = load.map_or(String::new(), |load| format!("-{load}-percent"));
+    format!("{kind}-{}-{threads}-threads{load}.svg", state.word())
+}
+
+/// The title of the latency curves of a cell.
+pub fn latency_title<L: Latency>(state: State, threads: usize, load: Option<u32>) -> String {
+    let load = load.map_or(String::new(), |load| format!(", {load} % of capacity"));
+    let threads = super::verdict::on_threads(threads);
+    let kind = L::LABEL;
+    let capital = kind[..1].to_uppercase() + &kind[1..];
+    format!("{capital}, {}, {threads}{load}", state.word())
+}
+
+/// Whether the curves of a cell are drawn: open loops at the middle load, and the closed loop with
+/// the most threads, where all is allowed.
+pub fn is_charted<L: Latency>(run: &Run, state: State, threads: usize, load: Option<u32>) -> bool {
+    match load {
+        Some(load) => load == CHARTED_LOAD,
+        None => {
+            let cells = run.latency_cells::<L>();
+            let most = cells.iter().map(|(_, threads, _)| *threads).max();
+            state == State::Allowed && Some(threads) == most
+        }
+    }
+}
+
+/// Draws all charts of a run into a folder.
+///
+/// # Errors
+/// If one cannot be drawn or written.
+pub fn draw(run: &Run, place: &Path) -> Result<()> {
+    for state in State::ALL {
+        folder::text(
+            place,
+            &throughput_file(state),
+            &throughput::draw(run, state)?,
+        )?;
+    }
+    folder::text(place, MEMORY_FILE, &memory::draw(run)?)?;
+    folder::text(place, ACCURACY_FILE, &accuracy::draw(run)?)?;
+    latencies::<ResponseTime>(run, place)?;
+    latencies::<ServiceTime>(run, place)
+}
+
+fn latencies<L: Latency>(run: &Run, place: &Path) -> Result<()> {
+    for (state, threads, load) in run.latency_cells::<L>() {
+        if is_charted::<L>(run, state, threads, load) {
+            let chart = latency::draw::<L>(run, state, threads, load)?;
+            folder::text(place, &latency_file::<L>(state, threads, load), &chart)?;
+        }
+    }
+    Ok(())
+}

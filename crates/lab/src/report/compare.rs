@@ -1,0 +1,133 @@
+//! Two recorded runs, row by row.
+
+use super::figures::{millions, percent, times};
+use super::run::Run;
+use super::spread::{Difference, compare_runs};
+use super::verdict::on_threads;
+use crate::measure::state::State;
+
+/// One row that both runs have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compared {
+    /// Who.
+    pub contestant: String,
+    /// What the decisions are.
+    pub state: State,
+    /// Worker threads.
+    pub threads: usize,
+    /// Decisions a second in the first run.
+    pub before: f64,
+    /// Decisions a second in the second run.
+    pub after: f64,
+    /// The larger noise of the two runs in this cell.
+    pub noise: f64,
+    /// The second's rate over the first's.
+    pub difference: Difference,
+}
+
+/// The rows of throughput that both runs have.
+pub fn compare(before: &Run, after: &Run) -> Vec<Compared> {
+    let mut rows = Vec::new();
+    for state in State::ALL {
+        for threads in before.threads() {
+            for who in &before.contestants {
+                rows.extend(row(before, after, &who.contestant, state, threads));
+            }
+        }
+    }
+    rows
+}
+
+fn row(before: &Run, after: &Run, who: &str, state: State, threads: usize) -> Option<Compared> {
+    let rates = |run: &Run| -> Vec<f64> {
+        run.rates(who, state, threads)
+            .into_iter()
+            .map(|(_, rate)| rate)
+            .collect()
+    };
+    let noise = before
+        .noise(state, threads)
+        .max(after.noise(state, threads));
+    Some(Compared {
+        contestant: who.into(),
+        state,
+        threads,
+        before: before.rate(who, state, threads)?.median,
+        after: after.rate(who, state, threads)?.median,
+        noise,
+        difference: compare_runs(&rates(after), &rates(before), noise)?,
+    })
+}
+
+/// The share of rows in which no difference is shown.
+pub fn share_without_difference(rows: &[Compared]) -> f64 {
+    let same = rows
+        .iter()
+        .filter(|row| matches!(row.difference, Difference::NotShown(_)));
+    same.count() as f64 / rows.len().max(1) as f64
+}
+
+/// Prints the comparison.
+pub fn print(before: &Run, after: &Run) {
+    let rows = compare(before, after);
+    for (name, run) in [("before", before), ("after", after)] {
+        let environment = &run.environment;
+        println!(
+            "{name}: {} ({}, {}, {} cores, {} rounds)",
+            run.folder.display(),
+            environment
+                .git_revision
+                .get(..12)
+                .unwrap_or(&environment.git_revision),
+            environment.cpu,
+            environment.cores,
+            environment.rounds
+        );
+    }
+    if before.environment.cpu != after.environment.cpu {
+        println!("The machines differ: a difference below is theirs as much as the code's.");
+    }
+    let header = [
+        "limiter",
+        "state",
+        "threads",
+        "before, M/s",
+        "after, M/s",
+        "after ÷ before",
+        "noise",
+        "verdict",
+    ];
+    let told = rows.iter().map(|row| {
+        let verdict = match row.difference {
+            Difference::NotShown(_) => "no difference shown",
+            Difference::Shown(ratio) if ratio > 1.0 => "faster",
+            Difference::Shown(_) => "slower",
+        };
+        vec![
+            row.contestant.clone(),
+            row.state.word().into(),
+            on_threads(row.threads),
+            millions(row.before),
+            millions(row.after),
+            times(row.difference.ratio()),
+            if row.noise.is_finite() {
+                percent(row.noise)
+            } else {
+                "not measured".into()
+            },
+            verdict.into(),
+        ]
+    });
+    println!(
+        "{}",
+        super::console::table(header.map(String::from).to_vec(), told.collect())
+    );
+    println!(
+        "{} of {} rows differ by more than the noise; in {} no difference is shown.",
+        rows.iter()
+            .filter(|row| matches!(row.difference, Difference::Shown(_)))
+            .count(),
+        rows.len(),
+        percent(share_without_difference(&rows))
+    );
+}

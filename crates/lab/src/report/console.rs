@@ -1,0 +1,180 @@
+//! What is printed when a run is done.
+
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, presets};
+
+use super::figures::{bytes, millions, percent, time};
+use super::markdown::percentiles;
+use super::run::Run;
+use super::verdict::{on_threads, verdict};
+use crate::measure::latency::{LABELS, Latency, ResponseTime, ServiceTime};
+use crate::measure::rows::LatencyRow;
+use crate::measure::state::State;
+
+/// A table as it is printed: the first column words, the others figures.
+pub fn table(header: Vec<String>, rows: Vec<Vec<String>>) -> Table {
+    let mut table = Table::new();
+    table
+        .load_style(presets::UTF8_HORIZONTAL_ONLY.row_separator(LineStyle::none()))
+        .set_content_arrangement(ContentArrangement::Disabled)
+        .set_header(header);
+    for row in rows {
+        table.add_row(row);
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
+
+/// The summary: one line a contestant.
+pub fn summary(run: &Run) -> Table {
+    let on_cores: Vec<usize> = run
+        .threads()
+        .into_iter()
+        .filter(|threads| !run.is_oversubscribed(*threads))
+        .collect();
+    let mut header: Vec<String> = ["limiter", "exact"].map(String::from).to_vec();
+    for state in State::ALL {
+        header.extend(
+            on_cores
+                .iter()
+                .map(|threads| format!("{}\n{}", state.word(), on_threads(*threads))),
+        );
+    }
+    header.extend(
+        [
+            "p99.9 response\n1 thread, 50 %",
+            "bytes\nat 1,000",
+            "worst\novershoot",
+        ]
+        .map(String::from),
+    );
+    let rows = run.contestants.iter().map(|who| {
+        let name = &who.contestant;
+        let exact = match (who.origin.as_str(), who.exact) {
+            ("floor", _) => "",
+            (_, true) => "yes",
+            (_, false) => "no",
+        };
+        let mut row = vec![name.clone(), exact.into()];
+        for state in State::ALL {
+            row.extend(
+                on_cores
+                    .iter()
+                    .map(|&threads| match run.rate(name, state, threads) {
+                        None => "-".into(),
+                        Some(rate) if threads == 1 => time(1e9 / rate.median),
+                        Some(rate) => format!("{} M/s", millions(rate.median)),
+                    }),
+            );
+        }
+        let tail = run.latency_of::<ResponseTime>(name, State::Allowed, 1, Some(50));
+        row.push(tail.map_or("-".into(), |row| time(row.p99_9 as f64)));
+        row.push(run.bytes(name, 1_000, "full").map_or("-".into(), bytes));
+        row.push(
+            run.worst(name)
+                .map_or("-".into(), |row| percent(row.worst_overshoot_share)),
+        );
+        row
+    });
+    table(header, rows.collect())
+}
+
+/// Prints the summary, the verdict and the report's place: the last that a run prints.
+pub fn print(run: &Run) {
+    println!("\n{}", summary(run));
+    println!(
+        "Time a decision with 1 thread; million decisions a second with more; median of {} rounds.\n",
+        run.environment.rounds
+    );
+    for sentence in verdict(run) {
+        println!("- {}", plain(&sentence));
+    }
+    println!("\nReport: {}", run.folder.join("REPORT.md").display());
+}
+
+/// Markdown's marks of emphasis, left out.
+fn plain(text: &str) -> String {
+    text.replace("**", "").replace(['`', '*'], "")
+}
+
+/// Prints every cell of a run, for runs that are not recorded: filtered ones, and single targets.
+pub fn print_rows(run: &Run) {
+    let header = [
+        "throughput",
+        "state",
+        "threads",
+        "M/s",
+        "minimum–maximum",
+        "time",
+    ];
+    let mut rows = Vec::new();
+    for state in State::ALL {
+        for threads in run.threads() {
+            for who in &run.contestants {
+                let Some(rate) = run.rate(&who.contestant, state, threads) else {
+                    continue;
+                };
+                rows.push(vec![
+                    who.contestant.clone(),
+                    state.word().into(),
+                    threads.to_string(),
+                    millions(rate.median),
+                    format!("{}–{}", millions(rate.min), millions(rate.max)),
+                    if threads == 1 {
+                        time(1e9 / rate.median)
+                    } else {
+                        "-".into()
+                    },
+                ]);
+            }
+        }
+    }
+    if !rows.is_empty() {
+        println!("{}", table(header.map(String::from).to_vec(), rows));
+    }
+    print_latency::<ResponseTime>(run);
+    print_latency::<ServiceTime>(run);
+}
+
+fn print_latency<L: Latency>(run: &Run) {
+    let mut header: Vec<String> = [L::LABEL, "state", "threads", "load"]
+        .map(String::from)
+        .to_vec();
+    header.extend(LABELS.map(String::from));
+    header.push("M/s".into());
+    let mut rows: Vec<&LatencyRow> = run
+        .latency
+        .iter()
+        .filter(|row| row.round == 0 && row.kind == L::LABEL)
+        .collect();
+    rows.sort_by_key(|row| {
+        (
+            row.state.clone(),
+            row.threads,
+            row.load_percent,
+            row.p50,
+            row.p99,
+        )
+    });
+    let rows: Vec<Vec<String>> = rows
+        .into_iter()
+        .map(|row| {
+            let load = row
+                .load_percent
+                .map_or("closed".into(), |load| format!("{load} %"));
+            let mut cells = vec![
+                row.contestant.clone(),
+                row.state.clone(),
+                row.threads.to_string(),
+                load,
+            ];
+            cells.extend(percentiles(row).map(|nanos| time(nanos as f64)));
+            cells.push(millions(row.achieved_per_second));
+            cells
+        })
+        .collect();
+    if !rows.is_empty() {
+        println!("{}", table(header, rows));
+    }
+}

@@ -1,0 +1,160 @@
+//! Publishing a run: a copy under its date and machine, the index, and the README's figures.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use super::markdown::table;
+use super::readme;
+use super::run::Run;
+use super::verdict::code;
+use crate::measure::folder;
+
+/// Copies the run in `latest` to `results/<date>-<machine>/`; never over one that is there. The
+/// machine is `name`, or what its processor is called.
+///
+/// # Errors
+/// If there is no run, it is partial, or the place is taken or cannot be written.
+pub fn publish(latest: &Path, results: &Path, name: Option<&str>) -> Result<PathBuf> {
+    let run = Run::load(latest)?;
+    if !run.environment.partial.is_empty() {
+        bail!(
+            "the run is partial ({}): run `cargo bench -- --full` again",
+            run.environment.partial
+        );
+    }
+    let date = run.environment.began.get(..10).unwrap_or("undated");
+    let machine = slug(name.unwrap_or(&format!(
+        "{}-{}-cores",
+        run.environment.cpu, run.environment.cores
+    )));
+    if machine.is_empty() {
+        bail!("a machine's name needs a letter or a digit");
+    }
+    let place = results.join(format!("{date}-{machine}"));
+    folder::create(&place, |new| copy(latest, new))?;
+    super::render(&place)?;
+    Ok(place)
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    for entry in fs::read_dir(from).with_context(|| format!("cannot read {}", from.display()))? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            fs::create_dir(&target)?;
+            copy(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), &target)
+                .with_context(|| format!("cannot copy {}", entry.path().display()))?;
+        }
+    }
+    Ok(())
+}
+
+/// A name that fits a folder: lower case, digits and single dashes.
+fn slug(name: &str) -> String {
+    let words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
+    let words: Vec<String> = words
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    words.join("-")
+}
+
+/// The published runs, the newest first.
+fn published(results: &Path) -> Result<Vec<Run>> {
+    let mut folders: Vec<PathBuf> = fs::read_dir(results)
+        .with_context(|| format!("cannot read {}", results.display()))?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.join("environment.json").is_file())
+        .filter(|path| path.file_name().is_some_and(|name| name != "latest"))
+        .collect();
+    folders.sort();
+    folders.reverse();
+    folders.iter().map(|folder| Run::load(folder)).collect()
+}
+
+fn folder_name(run: &Run) -> String {
+    run.folder
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
+}
+
+const INDEX: &str = "\
+# Published runs
+
+Each folder is one run: raw rows as CSV, the environment, histograms, and a report made from them.
+It is never overwritten. `cargo bench -- --full` and `cargo lab publish` make one; `cargo lab
+compare A B` says which rows of two differ by more than the noise. This index is written by
+`cargo lab publish`.
+
+";
+
+/// Writes `results/README.md`: every published run, the newest first.
+///
+/// # Errors
+/// If a run cannot be read or the index not be written.
+pub fn write_index(results: &Path) -> Result<()> {
+    let runs = published(results)?;
+    let rows: Vec<Vec<String>> = runs
+        .iter()
+        .map(|run| {
+            let name = folder_name(run);
+            let environment = &run.environment;
+            vec![
+                format!("[{name}]({name}/REPORT.md)"),
+                environment.cpu.clone(),
+                environment.cores.to_string(),
+                code(
+                    environment
+                        .git_revision
+                        .get(..12)
+                        .unwrap_or(&environment.git_revision),
+                ),
+                code(&environment.command),
+            ]
+        })
+        .collect();
+    let header = ["run", "processor", "cores", "revision", "command"].map(String::from);
+    let list = match rows.is_empty() {
+        true => "None yet.\n".to_string(),
+        false => table(&header, &rows),
+    };
+    folder::text(
+        results,
+        "README.md",
+        &format!("{INDEX}{}", list.trim_end().to_string() + "\n"),
+    )
+}
+
+/// Fills the region of figures in a README from the newest published run.
+///
+/// # Errors
+/// If there is no such run, or the file has no region between the markers.
+pub fn fill_readme(readme: &Path, results: &Path) -> Result<()> {
+    let runs = published(results)?;
+    let Some(run) = runs.first() else {
+        bail!("no published run in {}", results.display());
+    };
+    let text =
+        fs::read_to_string(readme).with_context(|| format!("cannot read {}", readme.display()))?;
+    let filled = readme::fill(&text, run, &format!("results/{}", folder_name(run)))
+        .with_context(|| readme.display().to_string())?;
+    fs::write(readme, filled).with_context(|| format!("cannot write {}", readme.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machines_name_fits_a_folder() {
+        assert_eq!(slug("AMD EPYC (2 cores)"), "amd-epyc-2-cores");
+        assert_eq!(slug("../../etc"), "etc");
+        assert_eq!(slug("—"), "");
+    }
+}

@@ -1,0 +1,114 @@
+//! The page of a run's folder, and the region of figures in the project's README.
+
+use anyhow::{Context, Result};
+
+use super::figures::{bytes, millions, percent, thousands, time};
+use super::markdown::table;
+use super::run::Run;
+use super::verdict::{code, on_threads, verdict};
+use crate::measure::state::State;
+
+/// The page of a run's folder: the exact command first.
+pub(super) fn of_run(run: &Run) -> String {
+    let mut text = format!("```sh\n{}\n```\n\n", run.environment.command);
+    text += &format!(
+        "at revision {} on {}, {} cores, {}. Read [REPORT.md](REPORT.md); its verdict:\n\n",
+        code(&run.environment.git_revision),
+        run.environment.cpu,
+        run.environment.cores,
+        run.environment.began
+    );
+    for sentence in verdict(run) {
+        text += &format!("- {sentence}\n");
+    }
+    text
+}
+
+const BEGIN: &str = "<!-- figures:begin -->";
+const END: &str = "<!-- figures:end -->";
+
+/// `text` with the region between the markers filled anew from a run whose folder is `place`, as
+/// seen from the file.
+///
+/// # Errors
+/// If the markers are not there, in this order.
+pub(super) fn fill(text: &str, run: &Run, place: &str) -> Result<String> {
+    let missing = || format!("no region between `{BEGIN}` and `{END}` to fill");
+    let begin = text.find(BEGIN).with_context(missing)? + BEGIN.len();
+    let end = begin + text[begin..].find(END).with_context(missing)?;
+    Ok(format!(
+        "{}\n{}{}",
+        &text[..begin],
+        figures(run, place),
+        &text[end..]
+    ))
+}
+
+/// The table of figures that a newcomer sees first.
+fn figures(run: &Run, place: &str) -> String {
+    let threads: Vec<usize> = run
+        .threads()
+        .into_iter()
+        .filter(|threads| !run.is_oversubscribed(*threads))
+        .collect();
+    let mut header: Vec<String> = ["limiter", "exact"].map(String::from).to_vec();
+    for state in [State::Allowed, State::Denied] {
+        for &threads in &threads {
+            header.push(match threads {
+                1 => format!("{}, 1 thread", state.word()),
+                _ => format!("{}, {}", state.word(), on_threads(threads)),
+            });
+        }
+    }
+    header.extend(["one key, limit 1,000", "worst overshoot"].map(String::from));
+    let rows: Vec<Vec<String>> = run
+        .limiters()
+        .map(|who| {
+            let name = &who.contestant;
+            let mut row = vec![code(name), if who.exact { "yes" } else { "no" }.into()];
+            for state in [State::Allowed, State::Denied] {
+                row.extend(
+                    threads
+                        .iter()
+                        .map(|&threads| cell(run, name, state, threads)),
+                );
+            }
+            row.push(run.bytes(name, 1_000, "full").map_or("—".into(), bytes));
+            row.push(
+                run.worst(name)
+                    .map_or("—".into(), |row| percent(row.worst_overshoot_share)),
+            );
+            row
+        })
+        .collect();
+    format!(
+        "\n{}Median of {} rounds on {}, {} cores; time a decision with 1 thread, million decisions a second with more, on one key, limit {}. \
+         The report, with minimum and maximum, latency, accuracy by traffic, quotas and environment: [{place}/REPORT.md]({place}/REPORT.md).\n\n",
+        table(&header, &rows),
+        run.environment.rounds,
+        run.environment.cpu,
+        run.environment.cores,
+        thousands(crate::measure::state::LIMIT),
+    )
+}
+
+/// A cell of the table: time with one thread, millions a second with more.
+fn cell(run: &Run, name: &str, state: State, threads: usize) -> String {
+    match run.rate(name, state, threads) {
+        None => "—".into(),
+        Some(rate) if threads == 1 => time(1e9 / rate.median),
+        Some(rate) => format!("{} M/s", millions(rate.median)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_its_markers_nothing_is_filled() {
+        let run = Run::load(std::path::Path::new("/nowhere"));
+        assert!(run.unwrap_err().to_string().contains("holds no run"));
+        assert!("no markers here".find(BEGIN).is_none());
+    }
+}

@@ -1,0 +1,261 @@
+//! The verdict: sentences that a run's rows say by themselves.
+
+use crate::measure::latency::{Latency, ServiceTime};
+use crate::measure::state::State;
+
+use super::figures::{bytes, list, millions, percent, thousands, time, times};
+use super::run::Run;
+use super::spread::Spread;
+
+/// The limit at which memory is compared.
+const LIMIT: u64 = 1_000;
+
+/// The verdict, one paragraph an item, in Markdown.
+pub fn verdict(run: &Run) -> Vec<String> {
+    let mut sentences = vec![machine(run), exact(run)];
+    for state in [State::Allowed, State::Denied] {
+        sentences.push(fastest(run, state));
+    }
+    sentences.extend([memory(run), wrong(run)]);
+    sentences.extend(preempted(run));
+    sentences.push(losses(run));
+    sentences
+}
+
+fn machine(run: &Run) -> String {
+    let environment = &run.environment;
+    let doubt = match environment.partial.is_empty() {
+        true => String::new(),
+        false => format!(" **This run is partial: {}.**", environment.partial),
+    };
+    format!(
+        "**Where:** {}, {} cores, {}; {} rounds of {} on {}.{doubt}",
+        environment.cpu,
+        environment.cores,
+        match environment.hypervisor.as_str() {
+            "none" => "no hypervisor".into(),
+            "unknown" => "hypervisor unknown".into(),
+            name => format!("a virtual machine ({name})"),
+        },
+        environment.rounds,
+        environment.mode,
+        environment.began,
+    )
+}
+
+fn exact(run: &Run) -> String {
+    let named = |exact: bool| {
+        let names = run.limiters().filter(|who| who.exact == exact);
+        list(&names.map(|who| code(&who.contestant)).collect::<Vec<_>>())
+    };
+    let decisions: u64 = run.traffics().iter().map(|row| row.requests).sum();
+    let is_wrong = |name: &str| {
+        run.accuracy
+            .iter()
+            .any(|row| row.contestant == name && row.false_allows + row.false_denies > 0)
+    };
+    let liars: Vec<String> = run
+        .limiters()
+        .filter(|who| who.exact && is_wrong(&who.contestant))
+        .map(|who| code(&who.contestant))
+        .collect();
+    let checked = match liars.is_empty() {
+        true => format!(
+            "none of them decided otherwise than the oracle on {} requests of {} kinds of traffic",
+            thousands(decisions),
+            run.traffics().len()
+        ),
+        false => format!("**but {} decided otherwise than the oracle**", list(&liars)),
+    };
+    format!(
+        "**Exact:** {}; {checked}. Approximate: {}.",
+        named(true),
+        named(false)
+    )
+}
+
+fn fastest(run: &Run, state: State) -> String {
+    let mut parts = Vec::new();
+    for threads in run
+        .threads()
+        .into_iter()
+        .filter(|t| !run.is_oversubscribed(*t))
+    {
+        let all = run.fastest(state, threads, |_| true);
+        let exact = run.fastest(state, threads, |name| run.is_exact(name));
+        let Some((first, _)) = all.first() else {
+            continue;
+        };
+        let mut part = format!("{} {}", on_threads(threads), told(&all, threads));
+        if !run.is_exact(first) && !exact.is_empty() {
+            part += &format!("; of the exact ones {}", told(&exact, threads));
+        }
+        parts.push(part);
+    }
+    format!(
+        "**Fastest where all is {}:** {}.",
+        state.word(),
+        parts.join(". ")
+    )
+}
+
+/// The fastest with its figure, and those that are not shown to be slower.
+fn told(fastest: &[(String, Spread)], threads: usize) -> String {
+    let Some(((name, rate), level)) = fastest.split_first() else {
+        return "nobody".into();
+    };
+    let mut text = format!("{} ({})", code(name), rate_in_words(*rate, threads));
+    if !level.is_empty() {
+        let names: Vec<String> = level.iter().map(|(name, _)| code(name)).collect();
+        text += &format!(", no difference shown to {}", list(&names));
+    }
+    text
+}
+
+/// Time a decision with one thread; decisions a second with more, where there is no such time.
+fn rate_in_words(rate: Spread, threads: usize) -> String {
+    match threads {
+        1 => format!("{} a decision", time(1e9 / rate.median)),
+        _ => format!("{} million decisions a second", millions(rate.median)),
+    }
+}
+
+fn memory(run: &Run) -> String {
+    let mut figures: Vec<(u64, String)> = run
+        .limiters()
+        .filter_map(|who| {
+            Some((
+                run.bytes(&who.contestant, LIMIT, "full")?,
+                code(&who.contestant),
+            ))
+        })
+        .collect();
+    figures.sort();
+    let told: Vec<String> = figures
+        .into_iter()
+        .map(|(figure, name)| format!("{name} {}", bytes(figure)))
+        .collect();
+    format!(
+        "**Memory of one key at a limit of {}, full:** {}.",
+        thousands(LIMIT),
+        told.join(", ")
+    )
+}
+
+fn wrong(run: &Run) -> String {
+    let told: Vec<String> = run
+        .limiters()
+        .filter(|who| !who.exact)
+        .filter_map(|who| how_wrong(run, &who.contestant))
+        .collect();
+    format!(
+        "**How wrong the approximate ones were:** {}.",
+        told.join("; ")
+    )
+}
+
+fn how_wrong(run: &Run, name: &str) -> Option<String> {
+    let worst = run.worst(name)?;
+    let share = |count: u64, requests: u64| count as f64 / requests.max(1) as f64;
+    let most = |wrong: fn(&crate::measure::rows::AccuracyRow) -> u64| {
+        run.accuracy
+            .iter()
+            .filter(|row| row.contestant == name && row.cannot.is_empty())
+            .max_by(|a, b| share(wrong(a), a.requests).total_cmp(&share(wrong(b), b.requests)))
+    };
+    let (allows, denies) = (most(|row| row.false_allows)?, most(|row| row.false_denies)?);
+    let overshoot = match worst.worst_overshoot {
+        0 => "never let through more than the limit".to_string(),
+        _ => format!(
+            "let through up to {} above the limit in one window (*{}*)",
+            percent(worst.worst_overshoot_share),
+            worst.traffic
+        ),
+    };
+    let of = |row: &crate::measure::rows::AccuracyRow, count: u64| match count {
+        0 => "none".to_string(),
+        _ => format!(
+            "{} (*{}*)",
+            percent(share(count, row.requests)),
+            row.traffic
+        ),
+    };
+    Some(format!(
+        "{} {overshoot}; wrongly allowed at most {} of the requests, wrongly denied at most {}",
+        code(name),
+        of(allows, allows.false_allows),
+        of(denies, denies.false_denies)
+    ))
+}
+
+/// What a preempted thread costs the others, where there are more threads than cores.
+fn preempted(run: &Run) -> Option<String> {
+    let cells = run.latency_cells::<ServiceTime>();
+    let (state, threads, _) = cells
+        .into_iter()
+        .filter(|(state, threads, _)| *state == State::Allowed && run.is_oversubscribed(*threads))
+        .max_by_key(|(_, threads, _)| *threads)?;
+    let mut tails: Vec<(u64, u64, String)> = run
+        .limiters()
+        .filter_map(|who| {
+            let row = run.latency_of::<ServiceTime>(&who.contestant, state, threads, None)?;
+            Some((row.p99_9, row.max, code(&who.contestant)))
+        })
+        .collect();
+    tails.sort();
+    let ((low, low_max, best), (high, high_max, worst)) = (tails.first()?, tails.last()?);
+    Some(format!(
+        "**{threads} threads on {} cores, {}, {}:** p99.9 from {} ({best}, max {}) to {} ({worst}, max {}): \
+         what a preempted thread costs the others, above what being preempted costs itself.",
+        run.environment.cores,
+        state.word(),
+        ServiceTime::LABEL,
+        time(*low as f64),
+        time(*low_max as f64),
+        time(*high as f64),
+        time(*high_max as f64),
+    ))
+}
+
+fn losses(run: &Run) -> String {
+    let mut told = Vec::new();
+    for state in State::ALL {
+        for threads in run.threads() {
+            let losses = run.losses(state, threads);
+            let Some(rival) = losses.first().map(|loss| loss.rival.clone()) else {
+                continue;
+            };
+            let ours: Vec<String> = losses
+                .iter()
+                .map(|loss| format!("{} ({})", code(&loss.ours), times(loss.ratio)))
+                .collect();
+            told.push(format!(
+                "{}, {}: {} beats {}",
+                state.word(),
+                on_threads(threads),
+                code(&rival),
+                list(&ours)
+            ));
+        }
+    }
+    match told.is_empty() {
+        true => "**Where ours lose:** no rival is shown to be faster anywhere.".into(),
+        false => format!(
+            "**Where ours lose** (the fastest rival of each cell): {}.",
+            told.join("; ")
+        ),
+    }
+}
+
+/// `1 thread`, `2 threads`.
+pub(super) fn on_threads(threads: usize) -> String {
+    match threads {
+        1 => "1 thread".into(),
+        _ => format!("{threads} threads"),
+    }
+}
+
+/// A name as code.
+pub(super) fn code(name: &str) -> String {
+    format!("`{name}`")
+}

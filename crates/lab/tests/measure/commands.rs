@@ -1,0 +1,56 @@
+//! `lab report`, `lab compare` and `lab publish` as they are typed.
+
+use std::process::{Command, Output};
+
+use crate::recorded;
+
+fn lab(arguments: &[&str], results: &std::path::Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_lab"))
+        .args(arguments)
+        .env("WINDOWPANE_RESULTS", results)
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn a_folder_without_a_run_is_one_clear_line_and_status_2() {
+    let results = tempfile::tempdir().unwrap();
+    for arguments in [
+        vec!["report"],
+        vec!["report", "/nowhere"],
+        vec!["compare", "/nowhere", "/nowhere"],
+        vec!["publish"],
+    ] {
+        let output = lab(&arguments, results.path());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(error.lines().count(), 1, "{error}");
+        assert!(error.contains("holds no run"), "{error}");
+    }
+}
+
+#[test]
+fn a_run_is_rendered_and_compared_with_itself() {
+    let results = tempfile::tempdir().unwrap();
+    let run = results.path().join("run");
+    std::fs::create_dir(&run).unwrap();
+    recorded::write(&[], &run);
+    let run = run.to_str().unwrap();
+    let output = lab(&["report", run], results.path());
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        output.status.success() && told.contains("cas-ring"),
+        "{told}"
+    );
+    assert!(
+        told.trim_end().ends_with("REPORT.md"),
+        "the report's place comes last: {told}"
+    );
+    let output = lab(&["compare", run, run], results.path());
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{told}");
+    assert!(
+        told.contains("0 of 90 rows differ by more than the noise"),
+        "{told}"
+    );
+}

@@ -1,0 +1,13 @@
+//! The measuring half of the laboratory: what it measures, what it writes, what it makes of it.
+
+mod accuracy;
+mod charts;
+mod commands;
+mod harness;
+mod memory;
+mod recorded;
+mod reports;
+
+/// Counts what is allocated; the tests of memory read it.
+#[global_allocator]
+static ALLOCATOR: &stats_alloc::StatsAlloc<std::alloc::System> = &stats_alloc::INSTRUMENTED_SYSTEM;

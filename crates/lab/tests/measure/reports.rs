@@ -1,0 +1,224 @@
+//! From rows to reports, comparisons and publications.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use windowpane_lab::measure::folder;
+use windowpane_lab::measure::state::State;
+use windowpane_lab::report::compare::{compare, share_without_difference};
+use windowpane_lab::report::spread::Difference;
+use windowpane_lab::report::{Run, publish, render, verdict};
+
+use crate::recorded;
+
+fn rendered(speed: &[(&str, f64)]) -> (tempfile::TempDir, Run) {
+    let folder = tempfile::tempdir().unwrap();
+    recorded::write(speed, folder.path());
+    let run = render(folder.path()).unwrap();
+    (folder, run)
+}
+
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let files = entries.filter(|path| path.is_file());
+    files
+        .map(|path| {
+            (
+                path.file_name().unwrap().to_str().unwrap().to_string(),
+                fs::read(&path).unwrap(),
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn the_same_rows_give_the_same_files() {
+    let (once, _) = rendered(&[]);
+    let (again, _) = rendered(&[]);
+    let (once, again) = (files(once.path()), files(again.path()));
+    assert!(once.contains_key("REPORT.md") && once.contains_key("summary.csv"));
+    assert_eq!(once, again);
+}
+
+#[test]
+fn the_report_says_within_a_screen_what_was_asked() {
+    let (folder, run) = rendered(&[]);
+    let verdict = verdict(&run).join("\n");
+    for expected in [
+        "**Where:** Imagined 9000, 2 cores",
+        "**Exact:** `mutex-log`",
+        "**Fastest where all is allowed:** 1 thread `plain-log`",
+        "**Fastest where all is denied:**",
+        "**Memory of one key at a limit of 1,000, full:**",
+        "`packed-counter` let through up to 7.00 % above the limit in one window (*made up*)",
+        "wrongly allowed at most 0.0700 % (*made up*)",
+        "**4 threads on 2 cores, allowed, service time:** p99.9 from 900 ns",
+    ] {
+        assert!(
+            verdict.contains(expected),
+            "`{expected}` is not in\n{verdict}"
+        );
+    }
+    let report = fs::read_to_string(folder.path().join("REPORT.md")).unwrap();
+    let start: String = report.lines().take(30).collect();
+    assert!(start.contains("Imagined 9000"));
+    let readme = fs::read_to_string(folder.path().join("README.md")).unwrap();
+    assert!(
+        readme.starts_with("```sh\ncargo bench -- --full\n```"),
+        "the command comes first"
+    );
+}
+
+#[test]
+fn where_ours_lose_the_report_says_so_by_itself() {
+    let lost = |speed: &[(&str, f64)]| {
+        let (_folder, run) = rendered(speed);
+        let losses = run.losses(State::Allowed, 1);
+        losses
+            .iter()
+            .any(|loss| loss.rival == "governor" && loss.ours == "cas-ring")
+    };
+    assert!(lost(&[("governor", 10.0)]));
+    assert!(!lost(&[("cas-ring", 100.0), ("governor", 10.0)]));
+}
+
+#[test]
+fn every_chart_that_the_report_shows_is_there() {
+    let (folder, _) = rendered(&[]);
+    let report = fs::read_to_string(folder.path().join("REPORT.md")).unwrap();
+    let shown: Vec<&str> = report
+        .split("](")
+        .skip(1)
+        .filter_map(|text| text.split(')').next())
+        .filter(|name| name.ends_with(".svg"))
+        .collect();
+    assert!(shown.len() >= 7, "{shown:?}");
+    for name in shown {
+        assert!(folder.path().join(name).is_file(), "{name}");
+    }
+}
+
+#[test]
+fn every_figure_of_the_throughput_tables_is_found_in_the_rows() {
+    let (_folder, run) = rendered(&[]);
+    for state in State::ALL {
+        for who in &run.contestants {
+            let rate = run.rate(&who.contestant, state, 2).unwrap();
+            let rows = || {
+                run.throughput
+                    .iter()
+                    .filter(|row| row.contestant == who.contestant && row.state == state.word())
+            };
+            for figure in [rate.median, rate.min, rate.max] {
+                assert!(rows().any(|row| row.per_second == figure), "{figure}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_measurement_whose_share_is_wrong_counts_for_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut recording = recorded::recording(&[]);
+    for row in &mut recording.throughput {
+        if row.contestant == "governor" && row.state == "denied" {
+            row.share_ok = false;
+        }
+    }
+    folder::write_raw(&recording, folder.path()).unwrap();
+    let run = render(folder.path()).unwrap();
+    assert_eq!(run.rate("governor", State::Denied, 1), None);
+    let report = fs::read_to_string(folder.path().join("REPORT.md")).unwrap();
+    assert!(
+        report.contains("15 measurements count for nothing"),
+        "{report}"
+    );
+}
+
+#[test]
+fn two_runs_differ_where_they_do_and_nowhere_else() {
+    let (_a, before) = rendered(&[]);
+    let (_b, after) = rendered(&[("governor", 1.5), ("plain-log", 0.5)]);
+    let same = compare(&before, &before);
+    assert!((share_without_difference(&same) - 1.0).abs() < 1e-9);
+    for row in compare(&before, &after) {
+        match row.contestant.as_str() {
+            "governor" => assert!(row.difference.is_larger(), "{row:?}"),
+            "plain-log" => assert!(row.difference.is_smaller(), "{row:?}"),
+            _ => assert!(matches!(row.difference, Difference::NotShown(_)), "{row:?}"),
+        }
+    }
+}
+
+#[test]
+fn publishing_copies_under_date_and_machine_and_never_overwrites() {
+    let (latest, _) = rendered(&[]);
+    let results = tempfile::tempdir().unwrap();
+    let place = publish::publish(latest.path(), results.path(), Some("My Machine")).unwrap();
+    assert_eq!(place, results.path().join("2024-05-12-my-machine"));
+    assert!(place.join("histograms/percentiles.csv").is_file());
+    let before = files(&place);
+    let again = publish::publish(latest.path(), results.path(), Some("My Machine"));
+    assert!(again.unwrap_err().to_string().contains("never overwritten"));
+    assert_eq!(files(&place), before);
+
+    publish::write_index(results.path()).unwrap();
+    let index = fs::read_to_string(results.path().join("README.md")).unwrap();
+    assert!(
+        index.contains("[2024-05-12-my-machine](2024-05-12-my-machine/REPORT.md)"),
+        "{index}"
+    );
+
+    let readme = results.path().join("PROJECT.md");
+    fs::write(
+        &readme,
+        "before\n<!-- figures:begin -->\nold\n<!-- figures:end -->\nafter\n",
+    )
+    .unwrap();
+    publish::fill_readme(&readme, results.path()).unwrap();
+    let filled = fs::read_to_string(&readme).unwrap();
+    assert!(filled.starts_with("before\n<!-- figures:begin -->\n"));
+    assert!(filled.ends_with("<!-- figures:end -->\nafter\n"));
+    assert!(filled.contains("`cas-ring`") && !filled.contains("\nold\n"));
+    // Filling again changes nothing.
+    publish::fill_readme(&readme, results.path()).unwrap();
+    assert_eq!(fs::read_to_string(&readme).unwrap(), filled);
+
+    fs::write(&readme, "no region").unwrap();
+    assert!(publish::fill_readme(&readme, results.path()).is_err());
+    assert_eq!(fs::read_to_string(&readme).unwrap(), "no region");
+}
+
+#[test]
+fn a_partial_run_is_marked_and_not_published() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut recording = recorded::recording(&[]);
+    recording.environment.partial = "interrupted".into();
+    folder::write_raw(&recording, folder.path()).unwrap();
+    let run = render(folder.path()).unwrap();
+    assert!(verdict(&run)[0].contains("This run is partial: interrupted."));
+    let results = tempfile::tempdir().unwrap();
+    let error = publish::publish(folder.path(), results.path(), None).unwrap_err();
+    assert!(error.to_string().contains("partial"), "{error}");
+    assert_eq!(fs::read_dir(results.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_run_that_cannot_be_finished_leaves_the_one_before() {
+    let results = tempfile::tempdir().unwrap();
+    let latest = results.path().join("latest");
+    folder::replace(&latest, |new| folder::text(new, "a", "first")).unwrap();
+    let failed = folder::replace(&latest, |new| {
+        folder::text(new, "a", "second")?;
+        anyhow::bail!("the disk is full")
+    });
+    assert!(failed.is_err());
+    assert_eq!(fs::read_to_string(latest.join("a")).unwrap(), "first");
+    folder::replace(&latest, |new| folder::text(new, "a", "third")).unwrap();
+    assert_eq!(fs::read_to_string(latest.join("a")).unwrap(), "third");
+    // No temporary folder is left.
+    assert_eq!(fs::read_dir(results.path()).unwrap().count(), 1);
+}
