@@ -5,6 +5,7 @@ use thiserror::Error;
 use crate::clock::Nanos;
 use crate::cost::Cost;
 use crate::quota::Quota;
+use crate::quotas::Quotas;
 use crate::window::format_nanos;
 
 /// A quota that makes no sense.
@@ -95,6 +96,40 @@ pub enum BuildError {
         quota: Quota,
         /// How long the time field would last, in nanoseconds.
         covers: u128,
+        /// What would fit, as text.
+        fits: String,
+    },
+    /// The algorithm counts either permits or requests, not both at once.
+    #[error(
+        "{algorithm} counts either permits or requests, not both at once ({quotas}): take mutex-log"
+    )]
+    MixedUnits {
+        /// The algorithm's name.
+        algorithm: &'static str,
+        /// The quotas given.
+        quotas: Quotas,
+    },
+    /// A number of buckets that a window cannot be divided into.
+    #[error("a window is divided into 1 to {max} buckets, not {given}")]
+    BucketsOutOfRange {
+        /// The number of buckets given.
+        given: u32,
+        /// The largest number of buckets.
+        max: u32,
+    },
+    /// One of several windows is no whole number of buckets.
+    #[error(
+        "{algorithm} holds several quotas if each window is a whole number of buckets, and that of {quota} is not, \
+         with buckets of {}; {fits}",
+        format_nanos(*width)
+    )]
+    WindowNotInBuckets {
+        /// The algorithm's name.
+        algorithm: &'static str,
+        /// The first quota whose window is not.
+        quota: Quota,
+        /// How wide a bucket would be, in nanoseconds.
+        width: Nanos,
         /// What would fit, as text.
         fits: String,
     },

@@ -1,0 +1,299 @@
+//! The ring.
+
+use std::fmt;
+
+use windowpane_core::sync::{Atomic, AtomicU128, CachePadded, Ordering, back_off};
+use windowpane_core::{
+    AcquireError, BuildError, Cost, Decision, Denied, Detailed, Nanos, PerQuota, Quotas,
+    RateLimiter,
+};
+
+use crate::head::Head;
+use crate::plan::{DEFAULT_BUCKETS, Plan, Rule};
+use crate::record::Record;
+use crate::view::View;
+
+/// A lock-free sliding-window limiter that counts per sub-window: never above a quota, and at most
+/// one bucket early with a denial.
+///
+/// A bucket counts whole as long as its last instant is inside the window. It takes any cost, and
+/// several quotas whose windows are whole numbers of buckets; all of permits or all of requests.
+/// Memory: 8 bytes a bucket and a constant, whatever the limit, allocated once. A decision costs
+/// O(1) a quota under steady traffic and a binary search over the buckets a quota at worst; so do
+/// a wait and [`acquire_detailed_at`](RateLimiter::acquire_detailed_at). No decision walks the
+/// buckets, not even after an idle time.
+///
+/// Linearization: an allowance at its compare-and-swap of the head; a denial and a peek at their
+/// last load of the head, which finds what their first found. A denial writes nothing. Nobody waits
+/// for a stalled thread: what one has left unfinished, any other can do.
+///
+/// ```
+/// use windowpane_bucket_ring::BucketRing;
+/// use windowpane_core::{Cost, Quotas, RateLimiter};
+///
+/// // Buckets of one second.
+/// let ring = BucketRing::new(Quotas::parse(["100/60s"])?)?;
+/// let second = 1_000_000_000;
+/// assert!(ring.acquire_at(second / 2, Cost::of::<100>())?.is_allowed());
+/// // Exactly, it would be free at 60.5 s. Here the bucket goes as a whole, with its last instant.
+/// let denied = ring.acquire_at(60 * second, Cost::ONE)?.denied().unwrap();
+/// assert_eq!(denied.retry_after_nanos(), Some(second - 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct BucketRing {
+    // On a line of its own: the plan and the slots' address are read by everyone all the time and
+    // must not bounce with the head.
+    head: CachePadded<AtomicU128>,
+    /// The records of the buckets before the newest, in the order in which they came.
+    slots: Box<[Atomic<u64>]>,
+    plan: Plan,
+}
+
+impl BucketRing {
+    /// A ring that has accepted nothing, with [`DEFAULT_BUCKETS`] to the longest window.
+    ///
+    /// # Errors
+    /// As [`with_buckets`](Self::with_buckets).
+    pub fn new(quotas: impl Into<Quotas>) -> Result<BucketRing, BuildError> {
+        BucketRing::with_buckets(quotas, DEFAULT_BUCKETS)
+    }
+
+    /// A ring that has accepted nothing, with `buckets` to the longest window: the more, the closer
+    /// to exact. A bucket is `ceil(longest window / buckets)` nanoseconds wide.
+    ///
+    /// # Errors
+    /// [`BuildError::BucketsOutOfRange`] for 0 or more than [`MAX_BUCKETS`](crate::MAX_BUCKETS);
+    /// [`BuildError::WindowNotInBuckets`] if there are several quotas and a window is no whole
+    /// number of buckets; [`BuildError::MixedUnits`]; [`BuildError::LimitTooLarge`] above
+    /// [`MAX_LIMIT`](crate::MAX_LIMIT).
+    pub fn with_buckets(quotas: impl Into<Quotas>, buckets: u32) -> Result<BucketRing, BuildError> {
+        let plan = Plan::new(quotas.into(), buckets)?;
+        let slots = (0..plan.slots()).map(|_| Atomic::new(Record::EMPTY.0));
+        Ok(BucketRing {
+            head: CachePadded::new(AtomicU128::new(Head::EMPTY.to_bits())),
+            slots: slots.collect(),
+            plan,
+        })
+    }
+
+    /// How wide a bucket is, in nanoseconds; a denial comes less than this early.
+    pub fn width(&self) -> Nanos {
+        self.plan.width.nanos()
+    }
+
+    /// Whether the processor has the 128-bit compare-and-swap that lock-freedom rests on (every
+    /// x86-64 of the last fifteen years and every 64-bit ARM have); elsewhere a lock stands in.
+    pub fn is_lock_free() -> bool {
+        AtomicU128::is_lock_free()
+    }
+
+    #[inline]
+    fn load_head(&self) -> Head {
+        // Acquire: whoever wrote this head had seen all older records in place; so do we now.
+        Head::from_bits(self.head.load(Ordering::Acquire))
+    }
+
+    #[inline]
+    fn view(&self, head: Head, now: Nanos) -> View<'_> {
+        View::new(head, now, &self.plan, &self.slots)
+    }
+
+    /// Why `cost` does not fit, or `None` if it does. Meaningless if the head has moved.
+    #[inline]
+    fn judge(
+        &self,
+        view: &View<'_>,
+        now: Nanos,
+        cost: Cost,
+    ) -> Result<Option<Denied>, AcquireError> {
+        let charge = self.plan.charge(cost);
+        if charge > self.plan.smallest_limit {
+            return self.hopeless(cost);
+        }
+        let wait = |rule: &Rule| {
+            let spare = rule.limit - charge;
+            let inside = view.inside(rule.span);
+            let has_room = view.used(inside) <= spare;
+            (!has_room).then(|| view.wait(now, rule, inside, spare))
+        };
+        let mut denial = wait(&self.plan.first).map(|wait| Denied::new(0, Some(wait)));
+        for (rule, index) in self.plan.others.iter().zip(1..) {
+            if let Some(wait) = wait(rule) {
+                denial = Some(Denied::longest(denial, Denied::new(index, Some(wait))));
+            }
+        }
+        Ok(denial)
+    }
+
+    /// A cost above a limit: never, or a limit of 0, which denies without a wait.
+    #[cold]
+    fn hopeless(&self, cost: Cost) -> Result<Option<Denied>, AcquireError> {
+        let quotas = &self.plan.quotas;
+        quotas.check_cost(cost)?;
+        let zero = quotas.iter().position(|quota| quota.limit() == 0);
+        Ok(zero.map(|index| Denied::new(index, None)))
+    }
+
+    /// Puts the newest bucket's record, as `view` has it, in place. `false` if the head has moved.
+    ///
+    /// Any thread may do it; all write the same for the same head. In place means equal: a record
+    /// put before more went into the same bucket is replaced.
+    fn put(&self, view: &View<'_>) -> bool {
+        let record = Record::new(view.newest, view.head.accepted());
+        let slot = &self.slots[view.head.index() as usize];
+        loop {
+            // Acquire: what we saw in place must be in place for whoever sees the head we write
+            // next.
+            let found = slot.load(Ordering::Acquire);
+            if found == record.0 {
+                return true;
+            }
+            // While the head stands, what was found is older than the record, so it is not found
+            // there again. Were the head not looked at again, a thread that slept before its load
+            // could take a later record for an older one and overwrite it.
+            if self.load_head() != view.head {
+                return false;
+            }
+            let put = slot.compare_exchange(found, record.0, Ordering::AcqRel, Ordering::Acquire);
+            if put.is_ok() {
+                return true;
+            }
+        }
+    }
+
+    /// The head that begins a new bucket with `charge`. `None` if the head has moved.
+    #[inline(never)]
+    fn roll(&self, view: &View<'_>, charge: u64) -> Option<Head> {
+        // Nobody begins a bucket before the record of the one before is in place.
+        if !self.put(view) {
+            return None;
+        }
+        let kept = view.inside(self.plan.longest);
+        let slots = self.slots.len() as u64;
+        Some(view.head.roll(view.at, charge, kept, slots))
+    }
+
+    /// Decides on `head` and, if allowed, claims. `None` if the head has moved.
+    #[inline]
+    fn attempt(
+        &self,
+        head: Head,
+        now: Nanos,
+        cost: Cost,
+    ) -> Result<Option<Decision>, AcquireError> {
+        let view = self.view(head, now);
+        if let Some(denied) = self.judge(&view, now, cost)? {
+            // If nobody has claimed since, the denial holds at this load.
+            let stands = self.load_head() == head;
+            return Ok(stands.then_some(Decision::Denied(denied)));
+        }
+        let charge = self.plan.charge(cost);
+        let claimed = if view.is_in_newest() {
+            head.charge(view.at, charge)
+        } else {
+            match self.roll(&view, charge) {
+                Some(rolled) => rolled,
+                None => return Ok(None),
+            }
+        };
+        // Release: the records before, seen in place, are in place for all who see this head.
+        // Relaxed on failure: the next attempt loads the head anew.
+        let claim = self.head.compare_exchange(
+            head.to_bits(),
+            claimed.to_bits(),
+            Ordering::Release,
+            Ordering::Relaxed,
+        );
+        Ok(claim.is_ok().then_some(Decision::Allowed { at: view.at }))
+    }
+
+    /// What is left of each quota. Meaningless if the head has moved.
+    fn left(&self, view: &View<'_>) -> PerQuota {
+        let left = |rule: &Rule| {
+            let used = view.used(view.inside(rule.span));
+            rule.limit.saturating_sub(used)
+        };
+        self.plan.rules().map(left).collect()
+    }
+
+    /// The decision with what is left after it.
+    fn detail(&self, decision: Decision, cost: Cost, mut left: PerQuota) -> Detailed {
+        if decision.is_allowed() {
+            for left in &mut left {
+                *left -= self.plan.charge(cost);
+            }
+        }
+        Detailed::new(decision, &self.plan.quotas, left)
+    }
+}
+
+impl RateLimiter for BucketRing {
+    fn quotas(&self) -> Quotas {
+        self.plan.quotas.clone()
+    }
+
+    #[inline]
+    fn acquire_at(&self, now: Nanos, cost: Cost) -> Result<Decision, AcquireError> {
+        loop {
+            if let Some(decision) = self.attempt(self.load_head(), now, cost)? {
+                return Ok(decision);
+            }
+            back_off();
+        }
+    }
+
+    fn acquire_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+        loop {
+            let head = self.load_head();
+            let left = self.left(&self.view(head, now));
+            if let Some(decision) = self.attempt(head, now, cost)? {
+                return Ok(self.detail(decision, cost, left));
+            }
+            back_off();
+        }
+    }
+
+    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+        loop {
+            let head = self.load_head();
+            let view = self.view(head, now);
+            let left = self.left(&view);
+            let decision = match self.judge(&view, now, cost)? {
+                None => Decision::Allowed { at: view.at },
+                Some(denied) => Decision::Denied(denied),
+            };
+            if self.load_head() == head {
+                return Ok(self.detail(decision, cost, left));
+            }
+        }
+    }
+
+    /// Linearized at its compare-and-swap.
+    fn reset(&self) {
+        let mut head = self.head.load(Ordering::Acquire);
+        loop {
+            let emptied = Head::from_bits(head).emptied().to_bits();
+            match self
+                .head
+                .compare_exchange(head, emptied, Ordering::AcqRel, Ordering::Acquire)
+            {
+                Ok(_) => return,
+                Err(found) => head = found,
+            }
+        }
+    }
+
+    fn is_idle_at(&self, now: Nanos) -> bool {
+        let view = self.view(self.load_head(), now);
+        view.inside(self.plan.longest) == 0
+    }
+}
+
+impl fmt::Debug for BucketRing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BucketRing")
+            .field("quotas", &self.plan.quotas)
+            .field("width", &self.width())
+            .finish_non_exhaustive()
+    }
+}
