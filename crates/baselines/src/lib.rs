@@ -2,5 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod fixed_window;
+mod gcra;
 
 pub use fixed_window::{FixedWindow, FixedWindowRule};
+pub use gcra::{Gcra, GcraRule};

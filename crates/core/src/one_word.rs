@@ -52,7 +52,8 @@ pub trait OneWordRule: Send + Sync + Sized {
     /// Decides a request that charges `charge`, 1 to the limit, at `now`.
     ///
     /// # Errors
-    /// [`AcquireError::TimeOutOfRange`].
+    /// [`AcquireError::TimeOutOfRange`]; [`AcquireError::NeverFits`] where a rule takes less than
+    /// the limit at once.
     fn decide(&self, word: u64, now: Nanos, charge: u64) -> Result<Verdict, AcquireError>;
 
     /// What is left of the quota at `now`; 0 outside the range of time.
@@ -91,10 +92,16 @@ impl<R: OneWordRule> OneWordLimiter<R> {
     /// [`BuildError`] if the quotas are more than one or do not fit a word; it says what would.
     pub fn starting_at(quotas: impl Into<Quotas>, start: Nanos) -> Result<Self, BuildError> {
         let quota = quotas.into().single(R::NAME)?;
-        Ok(OneWordLimiter {
+        Ok(Self::with_rule(R::new(quota, start)?))
+    }
+
+    /// A limiter that has accepted nothing, with a rule made by hand: for rules that take more than
+    /// a quota.
+    pub fn with_rule(rule: R) -> Self {
+        OneWordLimiter {
             word: Atomic::new(0),
-            rule: R::new(quota, start)?,
-        })
+            rule,
+        }
     }
 
     /// The rule.
