@@ -1,8 +1,9 @@
 //! A contestant that has been built: loops over it are compiled for its type.
 
-use windowpane_core::Cost;
+use windowpane_core::{Cost, Nanos};
 
 use super::Cannot;
+use crate::measure::clock::SimulatedClock;
 use crate::measure::latency::{ClosedLoop, OpenLoop};
 
 /// The decision of one built contestant. Implementations inline, and pass what the limiter
@@ -37,6 +38,10 @@ pub trait Instance: Send + Sync {
     /// Runs an open loop over it.
     fn run_open(&self, run: &mut OpenLoop);
 
+    /// Makes one decision of cost 1 at each of `times`, moved on by `later`, on the simulated clock
+    /// that it was built on; how many were allowed.
+    fn replay(&self, times: &[Nanos], later: Nanos) -> u64;
+
     /// One decision, not for measuring; whether it was allowed.
     ///
     /// # Errors
@@ -55,6 +60,14 @@ impl<D: Decide> Instance for D {
 
     fn run_open(&self, run: &mut OpenLoop) {
         run.drive(|| self.decide());
+    }
+
+    fn replay(&self, times: &[Nanos], later: Nanos) -> u64 {
+        let decide = |at: &Nanos| {
+            SimulatedClock::set(at + later);
+            u64::from(self.decide())
+        };
+        times.iter().map(decide).sum()
     }
 
     fn decide_cost(&self, cost: Cost) -> Result<bool, Cannot> {

@@ -20,7 +20,7 @@ impl Adapter for PlainLog {
         about: "a std Mutex<VecDeque<time>> as people write it",
         clock: SHARED_CLOCK,
         cannot: "costs, several quotas, retry-after",
-        memory: "8 bytes an accepted request, doubled by the deque's growth",
+        memory: "8 bytes an accepted request, room for the next power of two",
         memory_at_most: None,
     };
 

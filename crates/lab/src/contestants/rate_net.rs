@@ -27,7 +27,7 @@ impl Adapter for SlidingLog {
         about: "rate-net 2.1, direct: sliding-window log behind a mutex",
         clock: CLOCK,
         cannot: "several quotas",
-        memory: "16 bytes a distinct time of acceptance, doubled by the deque's growth",
+        memory: "16 bytes a distinct time of acceptance, room for the next power of two",
         memory_at_most: None,
     };
 

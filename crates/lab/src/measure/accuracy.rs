@@ -74,6 +74,7 @@ pub fn row(contestant: &dyn Contestant, traffic: &Traffic) -> AccuracyRow {
     AccuracyRow {
         contestant: contestant.info().name.into(),
         traffic: traffic.name.clone(),
+        about: traffic.about.clone(),
         quota: traffic.quota.to_string(),
         clients: traffic.clients(),
         requests: traffic.requests.len() as u64,

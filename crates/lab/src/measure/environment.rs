@@ -5,6 +5,8 @@ use std::process::Command;
 
 use serde::{Deserialize, Serialize};
 
+use super::trace;
+
 /// `environment.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Environment {
@@ -156,9 +158,13 @@ fn command() -> String {
         .skip(1)
         .filter(|argument| argument != "--bench")
         .collect();
-    match arguments.is_empty() {
+    let command = match arguments.is_empty() {
         true => "cargo bench".into(),
         false => format!("cargo bench -- {}", arguments.join(" ")),
+    };
+    match trace::told().as_str() {
+        "" => command,
+        traces => format!("{}='{traces}' {command}", trace::VARIABLE),
     }
 }
 

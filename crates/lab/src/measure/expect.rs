@@ -73,7 +73,16 @@ pub fn findings(recording: &Recording) -> Vec<Finding> {
             );
         }
     }
-    for row in recording.memory.iter() {
+    for row in &recording.accuracy {
+        if ONE_SIDED.contains(&row.contestant.as_str()) && row.false_allows > 0 {
+            let what = format!(
+                "*{}*: {} falsely allowed, never expected",
+                row.traffic, row.false_allows
+            );
+            found(&row.contestant, what);
+        }
+    }
+    for row in &recording.memory {
         if let (Some(bytes), Some(at_most)) = (row.bytes, row.at_most)
             && bytes > at_most
         {
@@ -112,6 +121,9 @@ fn share(cell: &str, allowed: f64, cannot: &str) -> String {
         cannot => format!("{cell}: cannot: {cannot}"),
     }
 }
+
+/// Approximate limiters that may deny too much, never allow.
+const ONE_SIDED: [&str; 1] = ["bucket-ring"];
 
 /// Limiters by the two-window rule.
 const COUNTERS: [&str; 2] = ["packed-counter", "rate-net-counter"];

@@ -115,6 +115,7 @@ pub fn write_raw(recording: &Recording, folder: &Path) -> Result<()> {
         "latency.csv",
         recording.latency.iter().chain(merged),
     )?;
+    csv(folder, "traffic.csv", &recording.traffic)?;
     csv(folder, "memory.csv", &recording.memory)?;
     csv(folder, "accuracy.csv", &recording.accuracy)?;
     let environment = serde_json::to_string_pretty(&recording.environment)? + "\n";

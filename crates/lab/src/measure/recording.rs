@@ -6,8 +6,10 @@ use hdrhistogram::Histogram;
 
 use super::environment::{Environment, cores};
 use super::latency::{Closed, Latency, Open, Percentiles};
-use super::rows::{AccuracyRow, ContestantRow, LatencyRow, MemoryRow, Side, ThroughputRow};
-use super::throughput::{Cell, Measured};
+use super::rows::{
+    AccuracyRow, ContestantRow, LatencyRow, MemoryRow, Side, ThroughputRow, TrafficRow,
+};
+use super::throughput::{Cell, Measured, OnTraffic};
 use crate::contestants::{Cannot, Info};
 
 /// Everything that a run measured.
@@ -23,6 +25,8 @@ pub struct Recording {
     pub latency: Vec<LatencyRow>,
     /// Histograms of all rounds together, by a name that fits a file.
     pub histograms: BTreeMap<String, Merged>,
+    /// Decisions a second on recorded traffic.
+    pub traffic: Vec<TrafficRow>,
     /// Bytes.
     pub memory: Vec<MemoryRow>,
     /// Right and wrong decisions.
@@ -69,6 +73,7 @@ impl Recording {
             throughput: Vec::new(),
             latency: Vec::new(),
             histograms: BTreeMap::new(),
+            traffic: Vec::new(),
             memory: Vec::new(),
             accuracy: Vec::new(),
         }
@@ -111,6 +116,32 @@ impl Recording {
             Err(cannot) => row.cannot.clone_from(&cannot.0),
         }
         self.throughput.push(row);
+    }
+
+    /// Adds a measurement of throughput on a traffic.
+    pub fn add_traffic(&mut self, at: &At, name: &str, measured: &Result<OnTraffic, Cannot>) {
+        let mut row = TrafficRow {
+            round: at.round,
+            position: at.position,
+            contestant: at.info.name.into(),
+            origin: at.info.origin.word().into(),
+            traffic: name.into(),
+            decisions: 0,
+            elapsed_ns: 0,
+            per_second: 0.0,
+            allowed_share: 0.0,
+            cannot: String::new(),
+        };
+        match measured {
+            Ok(measured) => {
+                row.decisions = measured.throughput.operations();
+                row.elapsed_ns = measured.throughput.elapsed().as_nanos() as u64;
+                row.per_second = rounded(measured.throughput.per_second());
+                row.allowed_share = measured.allowed;
+            }
+            Err(cannot) => row.cannot.clone_from(&cannot.0),
+        }
+        self.traffic.push(row);
     }
 
     /// Adds a closed loop: service time.

@@ -135,6 +135,8 @@ pub struct AccuracyRow {
     pub contestant: String,
     /// The traffic's name.
     pub traffic: String,
+    /// What it is, in one line.
+    pub about: String,
     /// The quota of each client.
     pub quota: String,
     /// How many clients there are.
@@ -151,6 +153,31 @@ pub struct AccuracyRow {
     pub worst_overshoot: u64,
     /// The same as a share of the limit.
     pub worst_overshoot_share: f64,
+    /// Why there is no figure.
+    pub cannot: String,
+}
+
+/// `traffic.csv`: the speed of one contestant on one traffic in one round, by one thread.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrafficRow {
+    /// From 1.
+    pub round: u32,
+    /// Its place in the round's order.
+    pub position: u32,
+    /// Who.
+    pub contestant: String,
+    /// `ours`, `rival` or `floor`.
+    pub origin: String,
+    /// The traffic's name.
+    pub traffic: String,
+    /// Decisions made.
+    pub decisions: u64,
+    /// By the worker's clock.
+    pub elapsed_ns: u64,
+    /// Decisions a second.
+    pub per_second: f64,
+    /// The share of decisions that were allowed.
+    pub allowed_share: f64,
     /// Why there is no figure.
     pub cannot: String,
 }

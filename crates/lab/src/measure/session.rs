@@ -12,6 +12,7 @@ use super::latency::{self, Loaded, ResponseTime, ServiceTime};
 use super::plan::{Plan, REFERENCE, name};
 use super::recording::{At, Recording};
 use super::rows::Side;
+use super::state::State;
 use super::throughput::{self, Cell};
 use super::traffic::Traffic;
 use super::{accuracy, memory};
@@ -53,6 +54,8 @@ enum Kind {
     Throughput(Side),
     Closed,
     Open,
+    /// Throughput on the traffic of this index.
+    Traffic(usize),
     EmptyPair,
 }
 
@@ -63,6 +66,7 @@ impl Kind {
             Kind::Throughput(_) => "throughput",
             Kind::Closed | Kind::EmptyPair => "service",
             Kind::Open => "response",
+            Kind::Traffic(_) => "traffic",
         }
     }
 }
@@ -116,7 +120,11 @@ impl Session<'_> {
     }
 
     fn name(&self, job: Job) -> String {
-        name(job.kind.word(), self.info(job).name, job.cell)
+        let who = self.info(job).name;
+        match job.kind {
+            Kind::Traffic(nth) => format!("traffic/{}/{who}", self.traffic[nth].name),
+            _ => name(job.kind.word(), who, job.cell),
+        }
     }
 
     fn info(&self, job: Job) -> Info {
@@ -148,55 +156,77 @@ impl Session<'_> {
         another
     }
 
+    /// What each round measures.
     fn jobs(&self) -> Vec<Job> {
-        let mut jobs = Vec::new();
-        let mut add = |kind, cells: &[Cell], word: &str| {
-            for &cell in cells {
-                for (contestant, who) in self.everyone.iter().enumerate() {
-                    if name(word, who.info().name, cell).contains(&self.filter) {
-                        jobs.push(Job {
-                            kind,
-                            contestant,
-                            cell,
-                        });
-                    }
-                }
-            }
-        };
-        add(
-            Kind::Throughput(Side::One),
-            &self.plan.throughput,
-            "throughput",
-        );
-        add(Kind::Closed, &self.plan.closed, "service");
-        add(Kind::Open, &self.plan.open, "response");
-        let again: Vec<Job> = jobs
-            .iter()
-            .copied()
-            .filter(|job| self.is_reference(job))
+        let plan = &self.plan;
+        let mut jobs = self.in_cells(Kind::Throughput(Side::One), &plan.throughput);
+        let again = jobs.iter().copied().filter(|job| self.is_reference(job));
+        let again: Vec<Job> = again
+            .map(|job| Job {
+                kind: Kind::Throughput(Side::Again),
+                ..job
+            })
             .collect();
-        jobs.extend(again.into_iter().map(|job| Job {
-            kind: Kind::Throughput(Side::Again),
-            ..job
-        }));
-        let mut threads: Vec<usize> = self.plan.closed.iter().map(|cell| cell.threads).collect();
-        threads.sort_unstable();
-        threads.dedup();
-        let empty_pairs = threads.into_iter().filter_map(|threads| {
-            let cell = *self
-                .plan
-                .closed
-                .iter()
-                .find(|cell| cell.threads == threads)?;
-            let wanted = name("service", EMPTY_PAIR, cell).contains(&self.filter);
-            wanted.then_some(Job {
-                kind: Kind::EmptyPair,
-                contestant: 0,
+        jobs.extend(again);
+        jobs.extend(self.in_cells(Kind::Closed, &plan.closed));
+        jobs.extend(self.in_cells(Kind::Open, &plan.open));
+        jobs.extend(self.empty_pairs());
+        if !plan.throughput.is_empty() {
+            jobs.extend(self.on_traffic());
+        }
+        jobs.retain(|job| self.name(*job).contains(&self.filter));
+        jobs
+    }
+
+    /// Everyone in each of the cells.
+    fn in_cells(&self, kind: Kind, cells: &[Cell]) -> Vec<Job> {
+        let everyone = 0..self.everyone.len();
+        let jobs = cells.iter().flat_map(|&cell| {
+            everyone.clone().map(move |contestant| Job {
+                kind,
+                contestant,
                 cell,
             })
         });
-        jobs.extend(empty_pairs);
+        jobs.collect()
+    }
+
+    /// The timer's floor for each number of threads of the closed loops.
+    fn empty_pairs(&self) -> Vec<Job> {
+        let mut jobs: Vec<Job> = Vec::new();
+        for &cell in &self.plan.closed {
+            if jobs.iter().all(|job| job.cell.threads != cell.threads) {
+                jobs.push(Job {
+                    kind: Kind::EmptyPair,
+                    contestant: 0,
+                    cell,
+                });
+            }
+        }
         jobs
+    }
+
+    /// Everyone but the floor on each traffic that speed is measured on.
+    fn on_traffic(&self) -> Vec<Job> {
+        let limiters =
+            |contestant: &usize| self.everyone[*contestant].info().origin != Origin::Floor;
+        let traffic = self
+            .traffic
+            .iter()
+            .enumerate()
+            .filter(|(_, traffic)| traffic.speed);
+        let jobs = traffic.flat_map(|(nth, _)| {
+            let contestants = (0..self.everyone.len()).filter(limiters);
+            contestants.map(move |contestant| Job {
+                kind: Kind::Traffic(nth),
+                contestant,
+                cell: Cell {
+                    state: State::Mixed,
+                    threads: 1,
+                },
+            })
+        });
+        jobs.collect()
     }
 
     fn is_reference(&self, job: &Job) -> bool {
@@ -258,6 +288,12 @@ impl Session<'_> {
                 let times = self.plan.throughput_times;
                 let measured = throughput::measure(contestant, job.cell, times);
                 recording.add_throughput(&at, side, &measured);
+            }
+            Kind::Traffic(nth) => {
+                let traffic = &self.traffic[nth];
+                let times = self.plan.throughput_times;
+                let measured = throughput::on_traffic(contestant, traffic, times);
+                recording.add_traffic(&at, &traffic.name, &measured);
             }
             Kind::EmptyPair => recording.add_closed(&at, &latency::timer_floor(job.cell, times)),
             Kind::Closed => match latency::closed(contestant, job.cell, times) {

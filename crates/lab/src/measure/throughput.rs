@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use super::clock::{BenchClock, LabClock, Pace};
+use super::clock::{BenchClock, LabClock, Pace, SimulatedClock};
 use super::state::{LIMIT, State};
+use super::traffic::Traffic;
 use super::workers::{self, Throughput};
 use crate::contestants::{Cannot, Contestant, Instance, Origin};
 
@@ -156,6 +157,71 @@ pub fn iterations(
         },
     );
     Ok(outcome.throughput())
+}
+
+/// A measurement on a traffic.
+#[derive(Clone, Copy, Debug)]
+pub struct OnTraffic {
+    /// Decisions a second, from the worker's clock.
+    pub throughput: Throughput,
+    /// The share of decisions that were allowed.
+    pub allowed: f64,
+}
+
+/// Runs a traffic through a contestant again and again: one thread, a limiter a client, one client
+/// after the other, all costs 1. The clock is moved by hand and not read, so the figure is lower
+/// than in any state. Each pass is later than all windows of the one before.
+///
+/// # Errors
+/// [`Cannot`] if the contestant cannot express the quota.
+pub fn on_traffic(
+    contestant: &dyn Contestant,
+    traffic: &Traffic,
+    times: Times,
+) -> Result<OnTraffic, Cannot> {
+    SimulatedClock::set(0);
+    let clients = traffic.by_client();
+    let limiters: Vec<Box<dyn Instance>> = clients
+        .iter()
+        .map(|_| contestant.build(traffic.quota, LabClock::Simulated))
+        .collect::<Result<_, _>>()?;
+    let last = clients.iter().filter_map(|times| times.last()).max();
+    let window = traffic.quota.window();
+    // Whole windows, so that each pass meets the same boundaries.
+    let apart = (last.unwrap_or(&0) / window + 3) * window;
+    let pass = |nth: u64| -> u64 {
+        let clients = clients.iter().zip(&limiters);
+        clients
+            .map(|(times, limiter)| limiter.replay(times, nth * apart))
+            .sum()
+    };
+    let outcome = workers::run(
+        1,
+        |_| {
+            let until = Instant::now() + times.warm_up;
+            let mut passes = 0;
+            while passes == 0 || Instant::now() < until {
+                pass(passes);
+                passes += 1;
+            }
+            passes
+        },
+        |worker, warm| {
+            let until = worker.until(times.measure);
+            let (mut passes, mut allowed) = (0, 0);
+            while passes == 0 || Instant::now() < until {
+                allowed += pass(warm + passes);
+                passes += 1;
+            }
+            (passes * traffic.requests.len() as u64, allowed)
+        },
+    );
+    let throughput = outcome.throughput();
+    let allowed: u64 = outcome.workers.iter().map(|(_, allowed)| allowed).sum();
+    Ok(OnTraffic {
+        throughput,
+        allowed: allowed as f64 / throughput.operations() as f64,
+    })
 }
 
 /// The pace of the shared clock for a cell: the state's, or for *mixed* the one at which twice the

@@ -38,6 +38,17 @@ pub fn named(seed: u64) -> Result<Vec<Traffic>> {
     Ok(traffic)
 }
 
+/// What [`VARIABLE`] says, without the folders: what a run may tell of it.
+pub fn told() -> String {
+    let named = std::env::var(VARIABLE).unwrap_or_default();
+    let file = |path: &str| {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        name.to_string()
+    };
+    let files: Vec<String> = named.split(':').map(file).collect();
+    files.join(":")
+}
+
 /// Path and options of one trace.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Named<'a> {
@@ -103,10 +114,11 @@ fn read(text: &str, seed: u64) -> Result<Vec<Traffic>> {
     // No key in it: once as one client, and once dealt to many by a stated rule.
     let dealt = deal(&as_recorded.requests, seed);
     let about = "keys are not recorded: dealt to 100 clients by Zipf(1.0)";
-    Ok(vec![
-        as_recorded,
-        traffic(format!("{stem}, dealt to clients"), about, dealt, None),
-    ])
+    let dealt = Traffic {
+        speed: false,
+        ..traffic(format!("{stem}, dealt to clients"), about, dealt, None)
+    };
+    Ok(vec![as_recorded, dealt])
 }
 
 fn open(named: &Named) -> Result<Trace> {
@@ -150,6 +162,8 @@ fn traffic(name: String, about: &str, requests: Vec<Request>, given: Option<Quot
         name,
         about: about.into(),
         quota: given.unwrap_or_else(|| quota(mean_of_busy_minutes(&requests), MINUTE)),
+        // Speed is measured with costs of 1, so on costly requests it would be that of others.
+        speed: requests.iter().all(|request| request.cost == Cost::ONE),
         requests,
     }
 }

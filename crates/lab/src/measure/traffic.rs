@@ -1,5 +1,7 @@
 //! The requests that accuracy is measured on.
 
+use std::collections::BTreeMap;
+
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use rand_distr::{Distribution, Exp, Zipf};
@@ -27,12 +29,23 @@ pub struct Traffic {
     pub quota: Quota,
     /// The requests.
     pub requests: Vec<Request>,
+    /// Whether speed is measured on it, too.
+    pub speed: bool,
 }
 
 const MILLISECOND: Nanos = 1_000_000;
 const SECOND: Nanos = 1_000 * MILLISECOND;
 
 impl Traffic {
+    /// The times of each client's requests.
+    pub fn by_client(&self) -> Vec<Vec<Nanos>> {
+        let mut clients: BTreeMap<u32, Vec<Nanos>> = BTreeMap::new();
+        for request in &self.requests {
+            clients.entry(request.client).or_default().push(request.at);
+        }
+        clients.into_values().collect()
+    }
+
     /// How many clients there are.
     pub fn clients(&self) -> u64 {
         let mut clients: Vec<u32> = self.requests.iter().map(|request| request.client).collect();
@@ -76,6 +89,7 @@ pub fn burst_across_the_boundary() -> Traffic {
         about: "textbook: 10 in the last second of a window, 6 at half of the next".into(),
         quota: quota(10, 60 * SECOND),
         requests: ten.chain(six).map(single).collect(),
+        speed: false,
     }
 }
 
@@ -88,6 +102,7 @@ pub fn burst_at_the_start() -> Traffic {
         about: "textbook: 10 in the first second of a window, 1 a second into the next".into(),
         quota: quota(10, 60 * SECOND),
         requests: ten.chain([61 * SECOND]).map(single).collect(),
+        speed: false,
     }
 }
 
@@ -103,6 +118,7 @@ fn steady(seed: u64) -> Traffic {
         about: "one client, 11 requests a second at random times, for an hour".into(),
         quota: quota(100, 10 * SECOND),
         requests,
+        speed: false,
     }
 }
 
@@ -139,6 +155,7 @@ fn on_off(seed: u64) -> Traffic {
         about: "one client, on for 2 s and off for 8 s on average, 60 requests a second when on, for an hour".into(),
         quota: quota(100, 10 * SECOND),
         requests,
+        speed: false,
     }
 }
 
@@ -158,6 +175,7 @@ fn zipf_clients(seed: u64) -> Traffic {
         about: "1,000 clients, Zipf(1.0), 200 requests a second in all, for 10 minutes".into(),
         quota: quota(20, 10 * SECOND),
         requests: requests.collect(),
+        speed: false,
     }
 }
 
@@ -188,6 +206,7 @@ fn like_a_log(seed: u64) -> Traffic {
         about: "a synthetic day of an access log: 900 clients, Zipf(1.0), visits of 1 to 16 requests, whole seconds".into(),
         quota: quota(10, 10 * SECOND),
         requests,
+        speed: true,
     }
 }
 

@@ -4,7 +4,6 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -147,7 +146,7 @@ impl Bar {
         if let Ok(style) = style {
             bar.set_style(style);
         }
-        bar.enable_steady_tick(Duration::from_secs(1));
+        // No steady tick: a thread that draws would run on a core that is measured.
         Bar { bar, target }
     }
 }

@@ -10,7 +10,7 @@ use crate::measure::environment::Environment;
 use crate::measure::latency::{Latency, ServiceTime};
 use crate::measure::plan::REFERENCE;
 use crate::measure::rows::{
-    AccuracyRow, ContestantRow, LatencyRow, MemoryRow, Side, ThroughputRow,
+    AccuracyRow, ContestantRow, LatencyRow, MemoryRow, Side, ThroughputRow, TrafficRow,
 };
 use crate::measure::state::State;
 
@@ -29,6 +29,8 @@ pub struct Run {
     pub throughput: Vec<ThroughputRow>,
     /// Percentiles; round 0 is all rounds together.
     pub latency: Vec<LatencyRow>,
+    /// Decisions a second on recorded traffic.
+    pub traffic: Vec<TrafficRow>,
     /// Bytes.
     pub memory: Vec<MemoryRow>,
     /// Right and wrong decisions.
@@ -57,6 +59,7 @@ impl Run {
             contestants: rows(folder, "contestants.csv")?,
             throughput: rows(folder, "throughput.csv")?,
             latency: rows(folder, "latency.csv")?,
+            traffic: rows(folder, "traffic.csv")?,
             memory: rows(folder, "memory.csv")?,
             accuracy: rows(folder, "accuracy.csv")?,
             folder: folder.into(),
@@ -105,6 +108,29 @@ impl Run {
                 .into_iter()
                 .map(|(_, rate)| rate),
         )
+    }
+
+    /// Median, minimum and maximum of the speed on a traffic over the rounds.
+    pub fn rate_on(&self, who: &str, traffic: &str) -> Option<Spread> {
+        let rows = self
+            .traffic
+            .iter()
+            .filter(|row| row.contestant == who && row.traffic == traffic && row.cannot.is_empty());
+        Spread::of(rows.map(|row| row.per_second))
+    }
+
+    /// Median, minimum and maximum of one percentile of a latency cell over the rounds.
+    pub fn percentile(&self, of_all: &LatencyRow, of: fn(&LatencyRow) -> u64) -> Option<Spread> {
+        let same = |row: &&LatencyRow| {
+            row.round > 0
+                && row.share_ok
+                && row.kind == of_all.kind
+                && row.contestant == of_all.contestant
+                && row.state == of_all.state
+                && row.threads == of_all.threads
+                && row.load_percent == of_all.load_percent
+        };
+        Spread::of(self.latency.iter().filter(same).map(|row| of(row) as f64))
     }
 
     /// Pairs of the reference against itself in a cell: those before the rounds, one after the

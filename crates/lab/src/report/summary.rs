@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 
 use crate::measure::plan::REFERENCE;
+use crate::measure::rows::ContestantRow;
 use crate::measure::state::State;
 
 use super::run::Run;
@@ -15,10 +16,11 @@ use super::targets::targets;
 /// One figure over the rounds.
 #[derive(Debug, Serialize)]
 struct Row {
-    /// `throughput`, `time`, `noise`, `ratio` or `target`.
+    /// `throughput`, `time`, `time on a traffic`, `noise`, `ratio` or `target`.
     quantity: &'static str,
     /// Who, or what is compared.
     what: String,
+    /// The state, or the traffic.
     state: String,
     threads: Option<usize>,
     unit: &'static str,
@@ -52,6 +54,9 @@ fn rows(run: &Run) -> Vec<Row> {
             rows.extend(cell(run, state, threads));
         }
     }
+    for traffic in run.traffics() {
+        rows.extend(on_traffic(run, &traffic.traffic));
+    }
     rows.extend(targets(run).into_iter().map(|target| Row {
         unit: "1",
         ..row("target", target.what, target.ratio)
@@ -72,6 +77,23 @@ fn row(quantity: &'static str, what: String, spread: Spread) -> Row {
         rounds: spread.rounds,
         shown: None,
     }
+}
+
+fn on_traffic(run: &Run, traffic: &str) -> Vec<Row> {
+    let row_of = |who: &ContestantRow| {
+        let rate = run.rate_on(&who.contestant, traffic)?;
+        Some(Row {
+            state: traffic.into(),
+            threads: Some(1),
+            unit: "ns",
+            ..row(
+                "time on a traffic",
+                who.contestant.clone(),
+                rate.inverse(1e9),
+            )
+        })
+    };
+    run.limiters().filter_map(row_of).collect()
 }
 
 fn cell(run: &Run, state: State, threads: usize) -> Vec<Row> {

@@ -161,6 +161,8 @@ fn how_wrong(run: &Run, name: &str) -> Option<String> {
         run.accuracy
             .iter()
             .filter(|row| row.contestant == name && row.cannot.is_empty())
+            // A share of a handful of requests is no share.
+            .filter(|row| row.requests >= 1_000)
             .max_by(|a, b| share(wrong(a), a.requests).total_cmp(&share(wrong(b), b.requests)))
     };
     let (allows, denies) = (most(|row| row.false_allows)?, most(|row| row.false_denies)?);

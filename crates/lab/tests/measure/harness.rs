@@ -4,13 +4,15 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use windowpane_lab::contestants::{self, ClockOnly, Contestant};
+use windowpane_lab::measure::accuracy::judge;
 use windowpane_lab::measure::clock::Pace;
 use windowpane_lab::measure::environment::Environment;
 use windowpane_lab::measure::latency::{LOADS, Latency, Loaded, ResponseTime, ServiceTime, closed};
 use windowpane_lab::measure::plan::{Mode, Plan, REFERENCE};
 use windowpane_lab::measure::session::{EMPTY_PAIR, Progress, Session};
 use windowpane_lab::measure::state::State;
-use windowpane_lab::measure::throughput::{Cell, Times, iterations, measure};
+use windowpane_lab::measure::throughput::{Cell, Times, iterations, measure, on_traffic};
+use windowpane_lab::measure::traffic;
 
 const SHORT: Times = Times {
     warm_up: Duration::from_millis(1),
@@ -183,4 +185,22 @@ fn an_interrupted_run_keeps_what_it_has_and_says_so() {
     let recording = session(&everyone, &AtomicBool::new(true), "").run(environment());
     assert_eq!(recording.environment.partial, "interrupted");
     assert_eq!(recording.environment.rounds, 0);
+}
+
+#[test]
+fn every_pass_over_a_traffic_decides_as_the_first_one_did() {
+    let traffic = traffic::burst_across_the_boundary();
+    for contestant in contestants::all() {
+        let name = contestant.info().name;
+        let judged = judge(&*contestant, &traffic).unwrap();
+        let measured = on_traffic(&*contestant, &traffic, SHORT).unwrap();
+        let share = judged.allowed as f64 / traffic.requests.len() as f64;
+        assert!(
+            (measured.allowed - share).abs() < 1e-9,
+            "{name}: {} and {share}",
+            measured.allowed
+        );
+        let passes = measured.throughput.operations() / traffic.requests.len() as u64;
+        assert!(passes > 1, "{name} made {passes}");
+    }
 }

@@ -178,6 +178,7 @@ fn others(recording: &mut Recording, name: &str, nth: usize, exact: bool) {
     recording.accuracy.push(AccuracyRow {
         contestant: name.into(),
         traffic: "made up".into(),
+        about: "no real traffic".into(),
         quota: "100/10s".into(),
         clients: 3,
         requests: 10_000,
