@@ -2,7 +2,7 @@
 
 use std::iter;
 
-use windowpane_core::{BuildError, Cost, Nanos, Quota, Quotas, Unit, format_nanos};
+use windowpane_core::{BuildError, Cost, Quota, Quotas, Unit, format_nanos};
 
 use crate::head::{MAX_LIMIT, MAX_SLOTS};
 use crate::width::{Span, Width};
@@ -19,7 +19,6 @@ const NAME: &str = "bucket-ring";
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rule {
     pub(crate) limit: u64,
-    pub(crate) window: Nanos,
     pub(crate) span: Span,
 }
 
@@ -31,7 +30,6 @@ pub(crate) struct Plan {
     pub(crate) first: Rule,
     pub(crate) others: Box<[Rule]>,
     pub(crate) smallest_limit: u64,
-    pub(crate) longest: Span,
     /// What all quotas count.
     unit: Unit,
     pub(crate) quotas: Quotas,
@@ -76,7 +74,6 @@ impl Plan {
         let width = Width::new(nanos);
         let rule = |quota: &Quota| Rule {
             limit: quota.limit(),
-            window: quota.window(),
             span: Span::new(quota.window(), width),
         };
         Ok(Plan {
@@ -84,7 +81,6 @@ impl Plan {
             first: rule(&quotas[0]),
             others: quotas[1..].iter().map(rule).collect(),
             smallest_limit: quotas.iter().map(Quota::limit).min().unwrap_or(0),
-            longest: Span::new(quotas.longest_window(), width),
             unit: quotas[0].unit(),
             quotas,
         })
@@ -104,10 +100,19 @@ impl Plan {
         }
     }
 
+    /// The longest window.
+    pub(crate) fn longest(&self) -> Span {
+        let longer = |a: Span, b: &Rule| match b.span.window(self.width) > a.window(self.width) {
+            true => b.span,
+            false => a,
+        };
+        self.others.iter().fold(self.first.span, longer)
+    }
+
     /// How many slots the ring needs: one for each bucket that may count, and one for the record
     /// of the newest, which is written while the oldest may still be read.
     pub(crate) fn slots(&self) -> u64 {
-        let slots = self.longest.most() + 1;
+        let slots = self.longest().most() + 1;
         debug_assert!(slots <= MAX_SLOTS);
         slots
     }

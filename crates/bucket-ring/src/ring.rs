@@ -168,7 +168,7 @@ impl BucketRing {
         if !self.put(view) {
             return None;
         }
-        let kept = view.inside(self.plan.longest);
+        let kept = view.inside(self.plan.longest());
         let slots = self.slots.len() as u64;
         Some(view.head.roll(view.at, charge, kept, slots))
     }
@@ -285,7 +285,7 @@ impl RateLimiter for BucketRing {
 
     fn is_idle_at(&self, now: Nanos) -> bool {
         let view = self.view(self.load_head(), now);
-        view.inside(self.plan.longest) == 0
+        view.inside(self.plan.longest()) == 0
     }
 }
 

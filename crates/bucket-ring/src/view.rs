@@ -100,7 +100,7 @@ impl<'a> View<'a> {
         // ends one window after it. Saturating: a head that has moved can make the age nonsense.
         let behind = (self.moment.bucket - self.newest + age).saturating_mul(width);
         let rest = width - 1 - self.moment.offset;
-        (rule.window + rest)
+        (rule.span.window(self.plan.width) + rest)
             .saturating_sub(behind)
             .saturating_add(self.at - now)
     }

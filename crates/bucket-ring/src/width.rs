@@ -67,6 +67,12 @@ impl Span {
             .saturating_sub(self.buckets - u64::from(one_has_left))
     }
 
+    /// The window itself.
+    #[inline]
+    pub(crate) fn window(self, width: Width) -> Nanos {
+        self.buckets * width.nanos() - self.surplus
+    }
+
     /// The most buckets that count at once: the window's own and the one that the edge cuts.
     pub(crate) fn most(self) -> u64 {
         self.buckets + 1
@@ -108,6 +114,7 @@ mod tests {
             prop_assert!(counts(i128::from(oldest)));
             prop_assert!(oldest == 0 || !counts(i128::from(oldest) - 1));
             let now = time / nanos;
+            prop_assert_eq!(i128::from(span.window(width)), window);
             prop_assert!(now - i128::from(oldest) < i128::from(span.most()));
         }
     }

@@ -91,9 +91,9 @@ fn x86_64_has_the_instruction() {
 }
 
 #[test]
-fn the_constant_part_is_within_384_bytes() {
+fn the_constant_part_is_within_256_bytes() {
     assert!(
-        size_of::<BucketRing>() <= 384,
+        size_of::<BucketRing>() <= 256,
         "{}",
         size_of::<BucketRing>()
     );

@@ -1,6 +1,7 @@
 //! Which limiters exist. Replay, benches, report and tests all iterate over this one list.
 
-use windowpane_baselines::FixedWindow;
+use windowpane_baselines::{FixedWindow, Gcra};
+use windowpane_bucket_ring::{BucketRing, DEFAULT_BUCKETS};
 use windowpane_cas_ring::CasRing;
 use windowpane_core::{BuildError, Nanos, Quotas, RateLimiter};
 use windowpane_mutex_log::{MutexLog, OnRegression};
@@ -24,7 +25,7 @@ impl Default for BuildOptions {
     fn default() -> BuildOptions {
         BuildOptions {
             start: 0,
-            buckets: 60,
+            buckets: DEFAULT_BUCKETS,
             on_regression: OnRegression::Clamp,
         }
     }
@@ -91,8 +92,8 @@ pub static ALGORITHMS: &[Algorithm] = &[
         exact: true,
         about: "a mutex around a deque of what was accepted; the oracle",
         cannot: "",
-        memory: "16 bytes an accepted request, doubled by the deque's growth, + a constant",
-        memory_at_most: Some(|limit| 2 * 16 * limit.next_power_of_two() + 256),
+        memory: "16 bytes an accepted request, room for the next power of two, + at most 256",
+        memory_at_most: Some(|limit| 16 * limit.next_power_of_two().max(4) + 256),
     },
     algorithm! {
         |quotas, _| CasRing::new(quotas.clone())?,
@@ -108,6 +109,24 @@ pub static ALGORITHMS: &[Algorithm] = &[
         name: "packed-counter",
         exact: false,
         about: "two counts in one word, the previous weighted by its overlap",
+        cannot: "several quotas",
+        memory: "one word and its constants, on one cache line",
+        memory_at_most: Some(|_| 64),
+    },
+    algorithm! {
+        |quotas, options| BucketRing::with_buckets(quotas.clone(), options.buckets)?,
+        name: "bucket-ring",
+        exact: false,
+        about: "counts per sub-window in a ring; the trailing one counts whole",
+        cannot: "windows that are no whole number of buckets, beside others; permits and requests at once",
+        memory: "8 bytes a bucket of the longest window + at most 272 + 48 a further quota",
+        memory_at_most: Some(|_| 8 * DEFAULT_BUCKETS as u64 + 272),
+    },
+    algorithm! {
+        |quotas, options| Gcra::starting_at(quotas.clone(), options.start)?,
+        name: "gcra",
+        exact: false,
+        about: "a token bucket told by one time; the burst is the limit",
         cannot: "several quotas",
         memory: "one word and its constants, on one cache line",
         memory_at_most: Some(|_| 64),
