@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -40,8 +41,8 @@ pub struct Environment {
     pub clock_source: String,
     /// The frequency governor of the first core, or `unknown`.
     pub frequency_governor: String,
-    /// The load average of the last minute when the run began.
-    pub load_average: f64,
+    /// How busy others kept all cores together just before the run, in percent.
+    pub busy_percent: f64,
     /// `rustc -vV`, on one line.
     pub rustc: String,
     /// The profile and the flags that the bench was compiled with.
@@ -81,7 +82,7 @@ impl Environment {
                 .unwrap_or_else(unknown),
             frequency_governor: read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
                 .unwrap_or_else(unknown),
-            load_average: sysinfo::System::load_average().map_or(0.0, |load| load.one),
+            busy_percent: system.as_ref().map_or(0.0, busy_percent),
             rustc: output("rustc", &["-vV"], root)
                 .map_or_else(unknown, |text| text.lines().collect::<Vec<_>>().join("; ")),
             flags: flags(),
@@ -102,7 +103,15 @@ fn system() -> Option<sysinfo::System> {
     let mut system = sysinfo::System::new().ok()?;
     system.refresh_memory();
     system.refresh_cpu_all();
+    // While this process sleeps, what runs are others. The load average would tell of the compiler
+    // and of the bench targets before.
+    std::thread::sleep(Duration::from_millis(500));
+    system.refresh_cpu_usage();
     Some(system)
+}
+
+fn busy_percent(system: &sysinfo::System) -> f64 {
+    f64::from(system.global_cpu_usage()).round()
 }
 
 fn cpu(system: &sysinfo::System) -> String {

@@ -182,6 +182,32 @@ pub struct TrafficRow {
     pub cannot: String,
 }
 
+/// `before.csv`: a row of throughput beside the same row of the run that was recorded before, if
+/// that was made on the same processor.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BeforeRow {
+    /// When the run before began.
+    pub before_began: String,
+    /// Its revision.
+    pub before_revision: String,
+    /// Who.
+    pub contestant: String,
+    /// `allowed`, `denied` or `mixed`.
+    pub state: String,
+    /// Worker threads.
+    pub threads: usize,
+    /// Decisions a second then: the median of its rounds.
+    pub before_per_second: f64,
+    /// Decisions a second now.
+    pub per_second: f64,
+    /// Now over then.
+    pub ratio: f64,
+    /// The larger of the two runs' noise in this cell, 0.03 for 3 %; empty if not measured.
+    pub noise: Option<f64>,
+    /// Whether a difference is shown.
+    pub shown: bool,
+}
+
 /// `contestants.csv`: who was measured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContestantRow {

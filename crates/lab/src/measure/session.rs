@@ -17,6 +17,7 @@ use super::throughput::{self, Cell};
 use super::traffic::Traffic;
 use super::{accuracy, memory};
 use crate::contestants::{Contestant, Info, Origin};
+use crate::report::spread::noise;
 
 /// The contestant of the rows that time nothing between two readings of the clock.
 pub const EMPTY_PAIR: &str = "empty-pair";
@@ -92,6 +93,7 @@ impl Session<'_> {
         for (position, job) in first.into_iter().enumerate() {
             self.do_job(job, 0, position as u32, &mut recording);
         }
+        self.tell_noise(&recording);
         let mut random = StdRng::seed_from_u64(self.plan.seed);
         for round in 1..=self.plan.rounds {
             let mut order = jobs.clone();
@@ -234,16 +236,38 @@ impl Session<'_> {
             && self.everyone[job.contestant].info().name == REFERENCE
     }
 
-    /// The reference against itself, before anyone is compared: one after the other, in turns.
+    /// The reference against itself, before anyone is compared: in each cell once and again.
     fn pairs_first(&self, jobs: &[Job]) -> Vec<Job> {
-        let pair: Vec<Job> = jobs
+        let is_one = |job: &&Job| matches!(job.kind, Kind::Throughput(Side::One));
+        let pairs = jobs
             .iter()
-            .copied()
             .filter(|job| self.is_reference(job))
+            .filter(is_one);
+        let pairs: Vec<Job> = pairs
+            .flat_map(|&job| {
+                let kind = Kind::Throughput(Side::Again);
+                [job, Job { kind, ..job }]
+            })
             .collect();
-        std::iter::repeat_n(pair, self.plan.pairs_first as usize)
+        std::iter::repeat_n(pairs, self.plan.pairs_first as usize)
             .flatten()
             .collect()
+    }
+
+    /// What those pairs show, for those who watch.
+    fn tell_noise(&self, recording: &Recording) {
+        let pairs: Vec<(f64, f64)> = recording
+            .throughput
+            .chunks_exact(2)
+            .filter(|pair| pair.iter().all(|row| row.share_ok))
+            .map(|pair| (pair[0].per_second, pair[1].per_second))
+            .collect();
+        if let Some(noise) = noise(&pairs) {
+            self.progress.note(&format!(
+                "{REFERENCE} against itself: pairs differ by up to {:.0} %",
+                noise * 100.0
+            ));
+        }
     }
 
     /// Memory and accuracy: they do not depend on how busy the machine is.

@@ -99,8 +99,13 @@ fn run_plan(
 /// Records a run as the latest, and prints what it says.
 fn record(recording: &Recording) -> Result<ExitCode> {
     let place = folder::latest();
+    // A run that cannot be read, or none, is no reason not to record this one.
+    let before = report::Run::load(&place).ok();
     folder::replace(&place, |new| {
         folder::write_raw(recording, new)?;
+        if let Some(before) = &before {
+            report::compare::write_before(before, &report::Run::load(new)?, new)?;
+        }
         report::render(new).map(drop)
     })?;
     report::console::print(&report::Run::load(&place)?);

@@ -1,9 +1,14 @@
 //! Two recorded runs, row by row.
 
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
 use super::figures::{millions, percent, times};
-use super::run::Run;
+use super::run::{BEFORE_FILE, Run};
 use super::spread::{Difference, compare_runs};
 use super::verdict::on_threads;
+use crate::measure::rows::BeforeRow;
 use crate::measure::state::State;
 
 /// One row that both runs have.
@@ -65,6 +70,36 @@ pub fn share_without_difference(rows: &[Compared]) -> f64 {
         .iter()
         .filter(|row| matches!(row.difference, Difference::NotShown(_)));
     same.count() as f64 / rows.len().max(1) as f64
+}
+
+/// Writes beside a run's raw data how it compares with the run before it, so that its report can
+/// tell; nothing if the processors differ.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn write_before(before: &Run, after: &Run, folder: &Path) -> Result<()> {
+    if before.environment.cpu != after.environment.cpu {
+        return Ok(());
+    }
+    let write = || -> Result<()> {
+        let mut writer = csv::Writer::from_path(folder.join(BEFORE_FILE))?;
+        for row in compare(before, after) {
+            writer.serialize(BeforeRow {
+                before_began: before.environment.began.clone(),
+                before_revision: before.environment.git_revision.clone(),
+                contestant: row.contestant,
+                state: row.state.word().into(),
+                threads: row.threads,
+                before_per_second: row.before,
+                per_second: row.after,
+                ratio: row.difference.ratio(),
+                noise: row.noise.is_finite().then_some(row.noise),
+                shown: matches!(row.difference, Difference::Shown(_)),
+            })?;
+        }
+        Ok(writer.flush()?)
+    };
+    write().with_context(|| format!("cannot write {BEFORE_FILE}"))
 }
 
 /// Prints the comparison.

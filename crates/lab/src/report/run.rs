@@ -10,7 +10,7 @@ use crate::measure::environment::Environment;
 use crate::measure::latency::{Latency, ServiceTime};
 use crate::measure::plan::REFERENCE;
 use crate::measure::rows::{
-    AccuracyRow, ContestantRow, LatencyRow, MemoryRow, Side, ThroughputRow, TrafficRow,
+    AccuracyRow, BeforeRow, ContestantRow, LatencyRow, MemoryRow, Side, ThroughputRow, TrafficRow,
 };
 use crate::measure::state::State;
 
@@ -35,7 +35,12 @@ pub struct Run {
     pub memory: Vec<MemoryRow>,
     /// Right and wrong decisions.
     pub accuracy: Vec<AccuracyRow>,
+    /// This run's throughput beside that of the run before; empty if there was none.
+    pub before: Vec<BeforeRow>,
 }
+
+/// The file of the comparison with the run before.
+pub(super) const BEFORE_FILE: &str = "before.csv";
 
 /// The word for the floor in the column of origins.
 const FLOOR: &str = "floor";
@@ -62,6 +67,10 @@ impl Run {
             traffic: rows(folder, "traffic.csv")?,
             memory: rows(folder, "memory.csv")?,
             accuracy: rows(folder, "accuracy.csv")?,
+            before: match folder.join(BEFORE_FILE).exists() {
+                true => rows(folder, BEFORE_FILE)?,
+                false => Vec::new(),
+            },
             folder: folder.into(),
         })
     }

@@ -10,6 +10,9 @@ use super::spread::Spread;
 /// The limit at which memory is compared.
 const LIMIT: u64 = 1_000;
 
+/// Above this share of all cores, in percent, others were at work when the run began.
+const BUSY: f64 = 10.0;
+
 /// The verdict, one paragraph an item, in Markdown.
 pub fn verdict(run: &Run) -> Vec<String> {
     let mut sentences = vec![machine(run), exact(run)];
@@ -24,10 +27,19 @@ pub fn verdict(run: &Run) -> Vec<String> {
 
 fn machine(run: &Run) -> String {
     let environment = &run.environment;
-    let doubt = match environment.partial.is_empty() {
+    let mut doubt = match environment.partial.is_empty() {
         true => String::new(),
         false => format!(" **This run is partial: {}.**", environment.partial),
     };
+    if environment.busy_percent > BUSY {
+        doubt += &format!(
+            " **Others kept the machine {} % busy when it began: repeat it on a quiet one.**",
+            environment.busy_percent
+        );
+    }
+    if !environment.pinned {
+        doubt += " **Not every worker could be pinned to its core.**";
+    }
     format!(
         "**Where:** {}, {} cores, {}; {} rounds of {} on {}.{doubt}",
         environment.cpu,

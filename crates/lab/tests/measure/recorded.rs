@@ -32,7 +32,7 @@ fn environment() -> Environment {
         hypervisor: "none".into(),
         clock_source: "tsc".into(),
         frequency_governor: "unknown".into(),
-        load_average: 0.1,
+        busy_percent: 1.0,
         rustc: "rustc 1.95.0".into(),
         flags: "release".into(),
         git_revision: "0123456789abcdef".into(),

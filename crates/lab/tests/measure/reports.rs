@@ -6,7 +6,7 @@ use std::path::Path;
 
 use windowpane_lab::measure::folder;
 use windowpane_lab::measure::state::State;
-use windowpane_lab::report::compare::{compare, share_without_difference};
+use windowpane_lab::report::compare::{compare, share_without_difference, write_before};
 use windowpane_lab::report::spread::Difference;
 use windowpane_lab::report::{Run, publish, render, verdict};
 
@@ -151,6 +151,24 @@ fn two_runs_differ_where_they_do_and_nowhere_else() {
             _ => assert!(matches!(row.difference, Difference::NotShown(_)), "{row:?}"),
         }
     }
+}
+
+#[test]
+fn a_report_says_what_differs_from_the_run_before() {
+    let (_before, before) = rendered(&[]);
+    let (folder, after) = rendered(&[("governor", 1.5)]);
+    write_before(&before, &after, folder.path()).unwrap();
+    render(folder.path()).unwrap();
+    let report = fs::read_to_string(folder.path().join("REPORT.md")).unwrap();
+    let section = report.split("## Beside the run before it").nth(1).unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    // Three states, three numbers of threads.
+    assert!(
+        section.contains("rows 9 differ by more than the noise"),
+        "{section}"
+    );
+    assert_eq!(section.matches("| `governor` |").count(), 9, "{section}");
+    assert!(!section.contains("cas-ring"), "{section}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Who was measured, where, by which rules, and how to do it again.
 
-use super::super::figures::{digits, thousands};
+use super::super::figures::thousands;
 use super::super::run::Run;
 use super::super::verdict::code;
 use super::{left_aligned, strings, yes};
@@ -51,8 +51,8 @@ pub(super) fn environment(run: &Run) -> String {
         ("clock source", environment.clock_source.clone()),
         ("frequency governor", environment.frequency_governor.clone()),
         (
-            "load average at the start",
-            digits(environment.load_average),
+            "busy with others at the start",
+            format!("{} %", environment.busy_percent),
         ),
         ("workers pinned", yes(environment.pinned)),
         ("rustc", environment.rustc.clone()),

@@ -2,6 +2,7 @@
 
 mod about;
 mod accuracy;
+mod before;
 mod latency;
 mod memory;
 mod speed;
@@ -30,6 +31,7 @@ pub(super) fn report(run: &Run) -> String {
     text += &latency::latency::<ResponseTime>(run);
     text += &latency::latency::<ServiceTime>(run);
     text += &speed::noise(run);
+    text += &before::before(run);
     text += &about::environment(run);
     text += about::RULES;
     text += &about::reproduce(run);
