@@ -103,7 +103,7 @@ fn run(name: &str, limiter: &dyn RateLimiter, quota: Quota, early: Nanos) {
     let mut denied: Vec<_> = seen.iter().flat_map(|seen| &seen.denied).copied().collect();
     denied.sort_unstable_by_key(|(_, free)| *free);
     for (now, free) in &denied {
-        let used = count(free - cycle, *free);
+        let used = count(free.saturating_sub(cycle), *free);
         assert!(
             used >= limit,
             "{name}: denied at {now} with {used} of {quota}"
@@ -115,7 +115,7 @@ fn run(name: &str, limiter: &dyn RateLimiter, quota: Quota, early: Nanos) {
     let mut full = 0;
     let mut from = 0;
     for (_, free) in &denied {
-        if free - cycle >= from {
+        if free.saturating_sub(cycle) >= from {
             full += 1;
             from = *free;
         }

@@ -5,7 +5,9 @@
 pub use windowpane_core::*;
 
 #[cfg(feature = "baselines")]
-pub use windowpane_baselines::FixedWindow;
+pub use windowpane_baselines::{FixedWindow, Gcra, GcraRule};
+#[cfg(feature = "bucket-ring")]
+pub use windowpane_bucket_ring::BucketRing;
 #[cfg(feature = "cas-ring")]
 pub use windowpane_cas_ring::CasRing;
 #[cfg(feature = "mutex-log")]
