@@ -6,7 +6,7 @@ use super::figures::{bytes, millions, percent, thousands, time};
 use super::markdown::table;
 use super::run::Run;
 use super::verdict::{code, on_threads, verdict};
-use crate::measure::state::State;
+use crate::measure::state::{LIMIT, State};
 
 /// The page of a run's folder: the exact command first.
 pub(super) fn of_run(run: &Run) -> String {
@@ -44,8 +44,19 @@ pub(super) fn fill(text: &str, run: &Run, place: &str) -> Result<String> {
     ))
 }
 
-/// The table of figures that a newcomer sees first.
+/// The table of figures that a newcomer sees first, and where they come from.
 fn figures(run: &Run, place: &str) -> String {
+    format!(
+        "\n{}\nMeasured on {}, {} cores. The report, with minimum and maximum, latency, accuracy by traffic, quotas and environment: \
+         [{place}/REPORT.md]({place}/REPORT.md).\n\n",
+        glance(run),
+        run.environment.cpu,
+        run.environment.cores,
+    )
+}
+
+/// One line a limiter: exact or not, how fast, how large, how wrong.
+pub(super) fn glance(run: &Run) -> String {
     let threads: Vec<usize> = run
         .threads()
         .into_iter()
@@ -53,14 +64,10 @@ fn figures(run: &Run, place: &str) -> String {
         .collect();
     let mut header: Vec<String> = ["limiter", "exact"].map(String::from).to_vec();
     for state in [State::Allowed, State::Denied] {
-        for &threads in &threads {
-            header.push(match threads {
-                1 => format!("{}, 1 thread", state.word()),
-                _ => format!("{}, {}", state.word(), on_threads(threads)),
-            });
-        }
+        let column = |threads: &usize| format!("{}, {}", state.word(), on_threads(*threads));
+        header.extend(threads.iter().map(column));
     }
-    header.extend(["one key, limit 1,000", "worst overshoot"].map(String::from));
+    header.extend(["one key, full", "worst overshoot"].map(String::from));
     let rows: Vec<Vec<String>> = run
         .limiters()
         .map(|who| {
@@ -73,22 +80,18 @@ fn figures(run: &Run, place: &str) -> String {
                         .map(|&threads| cell(run, name, state, threads)),
                 );
             }
-            row.push(run.bytes(name, 1_000, "full").map_or("—".into(), bytes));
-            row.push(
-                run.worst(name)
-                    .map_or("—".into(), |row| percent(row.worst_overshoot_share)),
-            );
+            row.push(run.bytes(name, LIMIT, "full").map_or("—".into(), bytes));
+            let worst = run.worst(name);
+            row.push(worst.map_or("—".into(), |row| percent(row.worst_overshoot_share)));
             row
         })
         .collect();
     format!(
-        "\n{}Median of {} rounds on {}, {} cores; time a decision with 1 thread, million decisions a second with more, on one key, limit {}. \
-         The report, with minimum and maximum, latency, accuracy by traffic, quotas and environment: [{place}/REPORT.md]({place}/REPORT.md).\n\n",
+        "{}Median of {} rounds on one key, limit {}: time a decision with 1 thread, million decisions a second of all threads with more. \
+         *Worst overshoot*: the most that any window held above the limit, on any traffic.\n",
         table(&header, &rows),
         run.environment.rounds,
-        run.environment.cpu,
-        run.environment.cores,
-        thousands(crate::measure::state::LIMIT),
+        thousands(LIMIT),
     )
 }
 

@@ -9,6 +9,7 @@ mod speed;
 
 use std::fmt::Write as _;
 
+use super::readme::glance;
 use super::run::Run;
 use super::spread::Spread;
 use super::verdict::verdict;
@@ -22,6 +23,8 @@ pub(super) fn report(run: &Run) -> String {
     for sentence in verdict(run) {
         let _ = writeln!(text, "- {sentence}");
     }
+    text += "\n## At a glance\n\n";
+    text += &glance(run);
     text += "\n";
     text += &about::who(run);
     text += &speed::throughput(run);
