@@ -89,7 +89,8 @@ impl OneWordRule for FixedWindowRule {
         let count_bits = (u64::BITS - quota.limit().leading_zeros()).max(1);
         let covers = |count_bits: u32| match u64::BITS - count_bits {
             0 => 0,
-            index_bits => (1_u128 << index_bits) * u128::from(quota.window()),
+            // One window less than there are: the first may have begun before the start.
+            index_bits => ((1_u128 << index_bits) - 1) * u128::from(quota.window()),
         };
         if covers(count_bits) < REQUIRED_RANGE {
             let fits = (1..64).rev().find(|bits| covers(*bits) >= REQUIRED_RANGE);
@@ -98,10 +99,10 @@ impl OneWordRule for FixedWindowRule {
                 quota,
                 covers: covers(count_bits),
                 fits: fits.map_or_else(
-                    || "take mutex-log or cas-ring, which have no such bound".into(),
+                    || "take mutex-log, which has no such bound".into(),
                     |bits| {
                         format!(
-                            "with this window the limit can be up to {}; mutex-log and cas-ring have no such bound",
+                            "with this window the limit can be up to {}; mutex-log has no such bound",
                             (1_u64 << bits) - 1
                         )
                     },

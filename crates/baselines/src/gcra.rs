@@ -64,7 +64,7 @@ impl GcraRule {
                 algorithm: Self::NAME,
                 limit: quota.limit(),
                 max: quota.window(),
-                instead: "mutex-log, cas-ring or bucket-ring",
+                instead: "mutex-log",
             });
         }
         // With a limit of 0 nothing is ever decided here.

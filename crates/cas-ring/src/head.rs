@@ -20,6 +20,16 @@ pub(crate) struct Place {
     pub(crate) lap: u64,
 }
 
+impl Place {
+    /// The same slot, a lap earlier.
+    pub(crate) fn a_lap_before(self) -> Place {
+        Place {
+            lap: self.lap.wrapping_sub(1) & (u64::MAX >> LAP_SHIFT),
+            ..self
+        }
+    }
+}
+
 /// Where the ring stands. One 128-bit word, so that claiming permits and saying when is one event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
@@ -91,7 +101,8 @@ impl Head {
     /// `kept` of the older ones still count.
     #[inline]
     pub(crate) fn claim(self, time: Nanos, cost: u64, kept: u64, capacity: u64) -> Head {
-        let mut place = (self.place & !INDEX_MASK) + (cost << INDEX_BITS);
+        // Wrapping: in the last lap the sum can pass the end of the word before it is put right.
+        let mut place = (self.place & !INDEX_MASK).wrapping_add(cost << INDEX_BITS);
         if self.next_index() + cost >= capacity {
             // Once around: the index loses the capacity, the lap gains one; the 2^16th lap's carry
             // falls off.
@@ -131,7 +142,8 @@ mod tests {
         /// Packing is exact, and no field carries into a neighbour.
         #[test]
         fn a_claim_changes_each_field_as_arithmetic_on_whole_numbers_would(
-            time: u64, capacity in 1..=MAX_CAPACITY, index: u64, lap in 0..1_u64 << 16,
+            time: u64, capacity in 1..=MAX_CAPACITY, index: u64,
+            lap in prop_oneof![0..1_u64 << 16, Just((1 << 16) - 1)],
             filled: u64, kept: u64, cost: u64,
         ) {
             let (index, filled) = (index % capacity, filled % (capacity + 1));

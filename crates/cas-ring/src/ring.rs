@@ -12,9 +12,9 @@ use super::head::{Head, MAX_CAPACITY};
 use super::slot::Slot;
 
 /// A claim that crosses a multiple of 2^52 ns (52 days) forgets what has left every window, so
-/// that no slot that counts is ever 2^56 ns older than the reference it is read against:
-/// between two such claims pass less than 2^52 ns, and a reading is at most one window later;
-/// 2 × 365 days + 2^52 ns < 2^56 ns.
+/// that no slot that counts is ever 2^56 ns older than the head's time, which it is read against.
+/// Right after such a claim what counts is younger than one window, at most 365 days. Until the
+/// next one the head's time moves less than 2^52 ns. And 365 days + 2^52 ns < 2^56 ns.
 const FORGET_EVERY_BITS: u32 = 52;
 
 /// The age of a permit that there is not. A window is shorter.
@@ -48,9 +48,10 @@ pub struct CasRing {
     // and must not bounce with the head.
     head: CachePadded<AtomicU128>,
     slots: Box<[Atomic<u64>]>,
-    /// The first quota again, and the others: most rings have one, and finding it costs nothing.
+    /// The first quota again, and whether it is the only one: most rings have one, and finding it
+    /// costs nothing.
     first: Quota,
-    others: Box<[Quota]>,
+    is_only: bool,
     smallest_limit: u64,
     longest_window: Nanos,
     quotas: Quotas,
@@ -98,7 +99,7 @@ impl CasRing {
                 algorithm: NAME,
                 limit: capacity,
                 max: MAX_CAPACITY,
-                instead: "mutex-log, or packed-counter if an estimate will do",
+                instead: "mutex-log",
             });
         }
         let slots = (0..capacity.max(1)).map(|_| Atomic::new(Slot::EMPTY.0));
@@ -106,7 +107,7 @@ impl CasRing {
             head: CachePadded::new(AtomicU128::new(Head::EMPTY.to_bits())),
             slots: slots.collect(),
             first: quotas[0],
-            others: quotas[1..].into(),
+            is_only: quotas.len() == 1,
             smallest_limit: quotas.iter().map(Quota::limit).min().unwrap_or(0),
             longest_window: quotas.longest_window(),
             quotas,
@@ -251,8 +252,19 @@ impl CasRing {
     /// place are always a beginning of the record.
     #[cold]
     fn settle(&self, head: Head) -> bool {
+        let capacity = self.capacity();
         let mut missing = 0;
-        while missing < self.capacity() && !self.is_in_place(head, missing + 1) {
+        while missing < capacity {
+            let place = head.place_of(missing + 1, capacity);
+            let slot = Slot(self.slot(place.index).load(Ordering::Acquire));
+            if slot.is_of(place) {
+                break;
+            }
+            // Not of the lap before either: others have gone round since, so that a thread that
+            // slept need not look through the whole ring to find it out.
+            if !slot.is_of(place.a_lap_before()) {
+                return false;
+            }
             missing += 1;
         }
         (1..=missing).rev().all(|nth| self.put(head, nth))
@@ -304,7 +316,7 @@ impl CasRing {
         if self.is_in_place(head, 1) && cost.get() <= self.smallest_limit {
             let age = |quota| self.deciding_age(quota, head, at, filled, cost);
             let first = age(&self.first);
-            if first < self.first.window() && self.others.is_empty() {
+            if first < self.first.window() && self.is_only {
                 // The wait is told on the caller's clock, which may be behind.
                 let wait = (self.first.window() - first).saturating_add(at - now);
                 // If nobody has claimed since, the denial holds at this load.
@@ -312,7 +324,10 @@ impl CasRing {
                 return Ok(stands.then(|| Decision::Denied(Denied::new(0, Some(wait)))));
             }
             if first >= self.first.window()
-                && self.others.iter().all(|quota| age(quota) >= quota.window())
+                && (self.is_only
+                    || self.quotas[1..]
+                        .iter()
+                        .all(|quota| age(quota) >= quota.window()))
             {
                 return Ok(self.claim(head, at, filled, cost));
             }
@@ -344,8 +359,9 @@ impl CasRing {
         if claim.is_err() {
             return None;
         }
-        // Our own record, so that the next caller need not put it in place. It fails only if that
-        // one was quicker, or all has moved on a lap or more since.
+        // Our own record, so that the next caller need not put it in place. It fails if that one
+        // was quicker, or all has moved on a lap or more since: what was found does not come back
+        // (see `Slot`).
         let _ = slot.compare_exchange(found, record.0, Ordering::Release, Ordering::Relaxed);
         if cost != Cost::ONE {
             self.settle(claimed);
@@ -416,7 +432,8 @@ impl RateLimiter for CasRing {
         }
     }
 
-    /// Linearized at its compare-and-swap.
+    /// Linearized at its compare-and-swap. See the crate's front page for what 255 resets at one
+    /// time can do to a thread that sleeps through them.
     fn reset(&self) {
         let mut head = self.head.load(Ordering::Acquire);
         loop {

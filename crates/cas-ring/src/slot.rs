@@ -15,6 +15,11 @@ const TAG_MASK: u64 = u64::MAX >> TIME_BITS;
 /// The time is told apart from others with the same low bits by a reference that is less than
 /// 2^56 ns later; the ring forgets what would be older. The tag tells a slot already written in a
 /// lap from one still to be written.
+///
+/// A compare-and-swap by a thread that slept must find that a slot has changed. It has: between two
+/// laps the time in a slot grows by at least a window, since the ring holds at least every limit, so
+/// that the same time and tag come back after more than 100 years. Only resets on a clock that stands
+/// or steps back bring a time back; then the tag tells 255 laps apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot(pub(crate) u64);
 

@@ -15,7 +15,8 @@ pub enum Decision {
     /// The request may proceed and has been charged, whole, against every quota.
     Allowed {
         /// The time the charge was recorded under, in nanoseconds on the caller's clock: the
-        /// reading of the call, or the latest recorded time where the reading was earlier.
+        /// reading of the call, or where that was earlier the latest recorded time (of a limiter
+        /// that stores none, the start of its recorded window).
         at: Nanos,
     },
     /// The request must not proceed; nothing was charged.

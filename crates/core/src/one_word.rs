@@ -26,7 +26,7 @@ pub enum Verdict {
         /// The state with the charge in it.
         word: u64,
     },
-    /// It must not; the state stays as it is. `None` where no wait helps.
+    /// It must not; the state stays as it is.
     Denied {
         /// The smallest wait after which it would be allowed, at least 1 ns.
         retry_after: Nanos,
@@ -68,7 +68,7 @@ pub trait OneWordRule: Send + Sync + Sized {
 /// Lock-free; O(1); no allocation. A decision is linearized at its compare-and-swap if allowed and
 /// at its load if denied: a denial writes nothing. The word is all the state there is and nothing
 /// else is published through it, so the orders are relaxed: one atomic has one modification order
-/// whatever they are.
+/// whatever they are, and calls of which one happens before the other see it in that order.
 // One cache line: the word, and the constants that every decision reads beside it.
 #[repr(align(64))]
 pub struct OneWordLimiter<R> {

@@ -30,7 +30,8 @@ impl Quotas {
     /// # Errors
     /// [`BuildError::NoQuotas`] if there is none.
     pub fn new(quotas: impl IntoIterator<Item = Quota>) -> Result<Quotas, BuildError> {
-        let quotas: SmallVec<[Quota; 1]> = quotas.into_iter().collect();
+        let mut quotas: SmallVec<[Quota; 1]> = quotas.into_iter().collect();
+        quotas.shrink_to_fit();
         if quotas.is_empty() {
             return Err(BuildError::NoQuotas);
         }

@@ -22,8 +22,9 @@ pub enum OnRegression {
 /// An exact sliding-window limiter: a mutex around a deque of what was accepted.
 ///
 /// It takes any number of quotas, of permits and of requests, and any cost. Memory: 16 bytes for
-/// each accepted request inside the longest window. A decision is amortized O(1) for costs of 1,
-/// O(entries that a denial waits for) otherwise. It is linearized inside the lock, where the clock
+/// each accepted request inside the longest window when one was last accepted, and the deque's spare
+/// room. A decision is amortized O(1) while times do not go to and fro; a denial adds the entries
+/// that it waits for. It is linearized inside the lock, where the clock
 /// is read too ([`acquire_with`](RateLimiter::acquire_with)): the order of the lock and the order
 /// of the times are one.
 ///
@@ -74,7 +75,8 @@ impl<K: LockKind> MutexLog<K> {
     pub fn record_at(&self, now: Nanos, cost: Cost) -> PerQuota {
         self.log.with(|log| {
             let t = now.max(log.latest());
-            log.prune(&self.quotas, t);
+            log.seek(&self.quotas, t);
+            log.prune(t);
             log.record(&self.quotas, t, cost);
             log.used()
         })
@@ -94,29 +96,30 @@ impl<K: LockKind> MutexLog<K> {
         &self,
         clock: impl FnOnce() -> Nanos,
         cost: Cost,
-        then: impl FnOnce(&Log, Nanos, Decision) -> R,
+        then: impl FnOnce(&Log, Decision) -> R,
     ) -> Result<R, AcquireError> {
         self.quotas.check_cost(cost)?;
         self.log.with(|log| {
             let now = clock();
             let t = self.effective(log, now)?;
-            let decision = match log.denial(&self.quotas, now, t, cost) {
+            log.seek(&self.quotas, t);
+            let decision = match log.denial(&self.quotas, now, cost) {
                 Some(denied) => {
                     // A denial records nothing, so it must not prune either: an earlier time may
                     // follow and would find room that its window does not have. Where earlier
                     // times are rejected, pruning is safe.
                     if self.on_regression == OnRegression::Reject {
-                        log.prune(&self.quotas, t);
+                        log.prune(t);
                     }
                     Decision::Denied(denied)
                 }
                 None => {
-                    log.prune(&self.quotas, t);
+                    log.prune(t);
                     log.record(&self.quotas, t, cost);
                     Decision::Allowed { at: t }
                 }
             };
-            Ok(then(log, t, decision))
+            Ok(then(log, decision))
         })
     }
 
@@ -125,8 +128,8 @@ impl<K: LockKind> MutexLog<K> {
         clock: impl FnOnce() -> Nanos,
         cost: Cost,
     ) -> Result<Detailed, AcquireError> {
-        self.decide(clock, cost, |log, t, decision| {
-            Detailed::new(decision, &self.quotas, log.remaining(&self.quotas, t))
+        self.decide(clock, cost, |log, decision| {
+            Detailed::new(decision, &self.quotas, log.remaining(&self.quotas))
         })
     }
 
@@ -135,8 +138,9 @@ impl<K: LockKind> MutexLog<K> {
         self.log.with(|log| {
             let now = clock();
             let t = self.effective(log, now)?;
-            let mut left = log.remaining(&self.quotas, t);
-            let decision = match log.denial(&self.quotas, now, t, cost) {
+            log.seek(&self.quotas, t);
+            let mut left = log.remaining(&self.quotas);
+            let decision = match log.denial(&self.quotas, now, cost) {
                 Some(denied) => Decision::Denied(denied),
                 None => {
                     for (left, quota) in left.iter_mut().zip(self.quotas.iter()) {
@@ -156,7 +160,7 @@ impl<K: LockKind> RateLimiter for MutexLog<K> {
     }
 
     fn acquire_at(&self, now: Nanos, cost: Cost) -> Result<Decision, AcquireError> {
-        self.decide(|| now, cost, |_, _, decision| decision)
+        self.decide(|| now, cost, |_, decision| decision)
     }
 
     fn acquire_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
@@ -178,7 +182,7 @@ impl<K: LockKind> RateLimiter for MutexLog<K> {
 
     #[inline]
     fn acquire_with<C: Clock>(&self, clock: &C, cost: Cost) -> Result<Decision, AcquireError> {
-        self.decide(|| clock.now(), cost, |_, _, decision| decision)
+        self.decide(|| clock.now(), cost, |_, decision| decision)
     }
 
     #[inline]

@@ -14,9 +14,7 @@ pub struct Entry {
     pub cost: Cost,
 }
 
-/// How much of one quota is used, and by which entries.
-///
-/// It holds for the time of the latest prune; a later time sees less used.
+/// How much of one quota is used, and by which entries, at the time that the log was last asked for.
 #[derive(Clone, Copy, Debug, Default)]
 struct Usage {
     /// The index of the oldest entry that counts.
@@ -52,38 +50,37 @@ impl Log {
         self.entries.iter().copied()
     }
 
-    /// What is used of `quota` at time `t`, which is not before the latest recorded time.
-    fn usage_at(&self, index: usize, quota: &Quota, t: Nanos) -> Usage {
-        let mut usage = self.usage[index];
-        // A request at t counts (t - window, t]: what was accepted at t - window is gone.
-        if let Some(edge) = t.checked_sub(quota.window()) {
-            for entry in self.entries.range(usage.oldest..) {
-                if entry.at > edge {
-                    break;
-                }
+    /// Makes `usage` that of time `t`, which is not before the latest recorded time. It only moves
+    /// what is remembered: no entry is dropped, so an earlier time can be asked for next. Each entry
+    /// is passed once on the way: amortized O(1) a request while times do not go to and fro.
+    pub(crate) fn seek(&mut self, quotas: &Quotas, t: Nanos) {
+        for (quota, usage) in quotas.iter().zip(&mut self.usage) {
+            let charge = |entry: &Entry| u128::from(quota.charge(entry.cost));
+            // A request at t counts (t - window, t]: what was accepted at t - window is gone.
+            let counts = |entry: &Entry| t - entry.at < quota.window();
+            while let Some(entry) = self.entries.get(usage.oldest).filter(|e| !counts(e)) {
+                usage.used -= charge(entry);
                 usage.oldest += 1;
-                usage.used -= u128::from(quota.charge(entry.cost));
+            }
+            while let Some(entry) = usage.oldest.checked_sub(1).map(|i| &self.entries[i])
+                && counts(entry)
+            {
+                usage.used += charge(entry);
+                usage.oldest -= 1;
             }
         }
-        usage
     }
 
-    /// The denial of a request of `cost` at time `t`, or `None` if every quota has room. `now` is
-    /// what the caller's clock read, at most `t`; the wait is told from there.
-    pub(crate) fn denial(
-        &self,
-        quotas: &Quotas,
-        now: Nanos,
-        t: Nanos,
-        cost: Cost,
-    ) -> Option<Denied> {
+    /// The denial of a request of `cost` at the time sought, or `None` if every quota has room.
+    /// `now` is what the caller's clock read, at most that time; the wait is told from there.
+    pub(crate) fn denial(&self, quotas: &Quotas, now: Nanos, cost: Cost) -> Option<Denied> {
         let mut denial = None;
         for (index, quota) in quotas.iter().enumerate() {
             if quota.limit() == 0 {
                 denial = Some(Denied::longest(denial, Denied::new(index, None)));
                 continue;
             }
-            let usage = self.usage_at(index, quota, t);
+            let usage = self.usage[index];
             let wanted = usage.used + u128::from(quota.charge(cost));
             let limit = u128::from(quota.limit());
             if wanted > limit {
@@ -114,26 +111,23 @@ impl Log {
         last.expect("the charge alone fits the limit, so an excess has entries behind it")
     }
 
-    /// What is left of each quota at time `t`.
-    pub(crate) fn remaining(&self, quotas: &Quotas, t: Nanos) -> PerQuota {
-        let left = |(index, quota): (usize, &Quota)| {
-            let used = self.usage_at(index, quota, t).used;
-            u128::from(quota.limit()).saturating_sub(used) as u64
+    /// What is left of each quota at the time sought.
+    pub(crate) fn remaining(&self, quotas: &Quotas) -> PerQuota {
+        let left = |(quota, usage): (&Quota, &Usage)| {
+            u128::from(quota.limit()).saturating_sub(usage.used) as u64
         };
-        quotas.iter().enumerate().map(left).collect()
+        quotas.iter().zip(&self.usage).map(left).collect()
     }
 
-    /// What is used of each quota at the time of the latest prune.
+    /// What is used of each quota at the time sought.
     pub(crate) fn used(&self) -> PerQuota {
         let used = |usage: &Usage| u64::try_from(usage.used).unwrap_or(u64::MAX);
         self.usage.iter().map(used).collect()
     }
 
-    /// Moves the log to time `t`: what has left every window is dropped. Amortized O(1) a request.
-    pub(crate) fn prune(&mut self, quotas: &Quotas, t: Nanos) {
-        for (index, quota) in quotas.iter().enumerate() {
-            self.usage[index] = self.usage_at(index, quota, t);
-        }
+    /// Drops what counts no more at `t`, the time sought, and makes that the latest time: no
+    /// earlier one will be asked for.
+    pub(crate) fn prune(&mut self, t: Nanos) {
         let gone = self.usage.iter().map(|u| u.oldest).min().unwrap_or(0);
         self.entries.drain(..gone);
         for usage in &mut self.usage {

@@ -207,3 +207,24 @@ fn the_start_moves_the_range_and_not_the_windows() {
         );
     }
 }
+
+/// Ten years are covered from the start on, also where the first window began before it.
+#[test]
+fn the_ten_years_count_from_the_start_and_not_from_the_first_window() {
+    let required = windowpane_core::one_word::REQUIRED_RANGE as u64;
+    let window = required.div_ceil(15);
+    let quota = Quota::from_nanos((1 << 30) - 1, window, Unit::Permits).unwrap();
+    let start = window - 1;
+    let counter = PackedCounter::starting_at(quota, start).unwrap();
+    assert!(
+        counter
+            .acquire_at(start + required - 1, Cost::ONE)
+            .unwrap()
+            .is_allowed()
+    );
+    let tight = Quota::from_nanos((1 << 30) - 1, required / 16, Unit::Permits).unwrap();
+    assert!(
+        PackedCounter::new(tight).is_err(),
+        "16 windows of which one may be spent at the start"
+    );
+}

@@ -7,7 +7,8 @@
 //! | [`CoarseClock`] | one load | where a millisecond does not matter |
 //! | [`ManualClock`] | one load | tests and simulations |
 //!
-//! None of them follows the wall clock, so none of them is set back.
+//! None of them follows the wall clock, so none is set back when that is; the manual one is moved as
+//! its owner likes.
 
 mod coarse;
 mod manual;
