@@ -119,7 +119,7 @@ pub static ALGORITHMS: &[Algorithm] = &[
         exact: false,
         about: "counts per sub-window in a ring; the trailing one counts whole",
         cannot: "windows that are no whole number of buckets, beside others; permits and requests at once",
-        memory: "8 bytes a bucket of the longest window + at most 272 + 48 a further quota",
+        memory: "8 bytes a bucket of the longest window + at most 272 + 72 a further quota",
         memory_at_most: Some(|_| 8 * DEFAULT_BUCKETS as u64 + 272),
     },
     algorithm! {

@@ -14,3 +14,6 @@ pub use windowpane_cas_ring::CasRing;
 pub use windowpane_mutex_log::{self as mutex_log, MutexLog, OnRegression};
 #[cfg(feature = "packed-counter")]
 pub use windowpane_packed_counter::PackedCounter;
+
+#[doc = include_str!("../WHICH.md")]
+pub mod which_one {}
