@@ -53,7 +53,7 @@ pub enum BuildError {
     Quota(#[from] QuotaError),
     /// The algorithm holds one quota.
     #[error(
-        "{algorithm} holds one quota, not {given}: for several at once take mutex-log or cas-ring"
+        "{algorithm} holds one quota, not {given}: for several at once take mutex-log, which holds any"
     )]
     TooManyQuotas {
         /// The algorithm's name.

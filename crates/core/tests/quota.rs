@@ -90,7 +90,9 @@ fn a_limiter_needs_a_quota_and_one_word_holds_one() {
     let two = Quotas::parse(["1/1s", "2/2s"]).unwrap();
     let error = two.single("fixed-window").unwrap_err();
     assert!(
-        error.to_string().contains("take mutex-log or cas-ring"),
+        error
+            .to_string()
+            .ends_with("take mutex-log, which holds any"),
         "{error}"
     );
     assert!(matches!(

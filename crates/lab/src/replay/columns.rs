@@ -135,6 +135,8 @@ pub(super) struct Columns {
     time: usize,
     key: Option<usize>,
     costs: Vec<usize>,
+    /// The names of the cost columns, joined by `+`.
+    cost_names: String,
     count: usize,
 }
 
@@ -157,6 +159,7 @@ impl Columns {
                 None => find("key").ok(),
             },
             costs: optional(&names.cost, "cost")?,
+            cost_names: names.cost.clone().unwrap_or_else(|| "cost".into()),
             count: header.len(),
         })
     }
@@ -191,22 +194,40 @@ impl Columns {
         if self.costs.is_empty() {
             return Ok(Cost::ONE);
         }
-        let mut sum = 0_u64;
-        let mut field = &b""[..];
-        let mut add = |index: &usize| {
-            field = record.field(*index);
+        let mut sum = Some(0_u64);
+        for index in &self.costs {
+            let field = record.field(*index);
             let digits = field.trim_ascii();
             let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
-            sum = sum.checked_add(number(digits).filter(|_| is_number)?)?;
-            Some(())
-        };
-        let added = self.costs.iter().try_for_each(&mut add);
-        added
-            .and_then(|()| Cost::new(sum))
-            .ok_or_else(|| Unexpected {
-                expected: format!("a cost: a whole number from 1 to {}", u64::MAX),
-                found: Some(field),
-            })
+            let cost = number(digits).filter(|_| is_number);
+            let cost = cost.ok_or_else(|| self.not_a_cost(field))?;
+            sum = sum.and_then(|sum| sum.checked_add(cost));
+        }
+        let cost = sum.and_then(Cost::new);
+        cost.ok_or_else(|| match (&self.costs[..], sum) {
+            ([index], _) => self.not_a_cost(record.field(*index)),
+            (_, sum) => Unexpected {
+                expected: format!(
+                    "a cost from 1 to {} as the sum of the columns {}, not {}",
+                    u64::MAX,
+                    self.cost_names,
+                    sum.map_or("more", |_| "0"),
+                ),
+                found: None,
+            },
+        })
+    }
+
+    /// That a field of a cost is none.
+    fn not_a_cost<'a>(&self, field: &'a [u8]) -> Unexpected<'a> {
+        let most = u64::MAX;
+        Unexpected {
+            expected: match self.costs.len() {
+                1 => format!("a cost: a whole number from 1 to {most}"),
+                _ => format!("parts of a cost: whole numbers up to {most}"),
+            },
+            found: Some(field),
+        }
     }
 }
 

@@ -19,8 +19,8 @@ pub enum Format {
     Csv,
     /// The common or combined log format; the key is the client's address, every cost is 1.
     Clf,
-    /// An access log if the first line has a time in brackets, CSV otherwise, and where columns
-    /// are named.
+    /// An access log if the first line has a time in brackets, or is no CSV header and one of the
+    /// few lines after it is of an access log; CSV otherwise, and where columns are named.
     #[default]
     Auto,
 }
@@ -98,6 +98,8 @@ enum Parser {
     Csv {
         record: Box<Record>,
         columns: Columns,
+        /// A quote that is open at the end of a line before this one is not followed.
+        alone_before: u64,
     },
     Clf,
 }
@@ -140,21 +142,13 @@ pub(super) struct Requests<R> {
 }
 
 impl<R: Read> Requests<R> {
-    /// Looks at the first line and reads the header, if there is to be one.
+    /// Looks at the first lines and reads the header, if there is to be one.
     pub(super) fn open(source: R, options: &InputOptions) -> Result<Requests<R>, OpenError> {
         let mut lines = Lines::new(source);
         let is_clf = match options.format {
             Format::Csv => false,
             Format::Clf => true,
-            Format::Auto => {
-                let is_clf = match lines.next_not_blank()? {
-                    Line::Text(_, text) => !options.columns.any() && clf::looks_like(text),
-                    Line::TooLong(line) => return Err(OpenError::Header(too_long(line))),
-                    Line::End => return Err(OpenError::Empty),
-                };
-                lines.again();
-                is_clf
-            }
+            Format::Auto => !options.columns.any() && is_access_log(&mut lines)?,
         };
         let parser = match is_clf {
             true => Parser::Clf,
@@ -183,11 +177,37 @@ impl<R: Read> Requests<R> {
     /// The next request or bad line.
     pub(super) fn next(&mut self) -> io::Result<Next<'_>> {
         let (line, fields) = match &mut self.parser {
-            Parser::Csv { record, columns } => match read_record(&mut self.lines, record)? {
-                RecordRead::End => return Ok(Next::End),
-                RecordRead::Bad(bad) => return Ok(Next::Bad(bad)),
-                RecordRead::At(line) => (line, columns.request(record, self.unit)),
-            },
+            Parser::Csv {
+                record,
+                columns,
+                alone_before,
+            } => {
+                let read = match read_record(&mut self.lines, record, *alone_before)? {
+                    RecordRead::End => return Ok(Next::End),
+                    RecordRead::Bad(bad) => Err(bad),
+                    RecordRead::At(line) => {
+                        let fields = columns.request(record, self.unit);
+                        fields
+                            .map(|fields| (line, fields))
+                            .map_err(|unexpected| unexpected.at(line))
+                    }
+                };
+                return Ok(match read {
+                    Ok((line, fields)) => {
+                        self.lines.release();
+                        Next::Request(line, fields)
+                    }
+                    Err(bad) => {
+                        // The quote that made one record of several lines may be a stray one, and
+                        // the lines sound. Each is read at most once more: those up to where the
+                        // record came to its end do not begin such a record again.
+                        if let Some(latest) = self.lines.back() {
+                            *alone_before = latest;
+                        }
+                        Next::Bad(bad)
+                    }
+                });
+            }
             Parser::Clf => match self.lines.next_not_blank()? {
                 Line::End => return Ok(Next::End),
                 Line::TooLong(line) => return Ok(Next::Bad(too_long(line))),
@@ -201,9 +221,41 @@ impl<R: Read> Requests<R> {
     }
 }
 
+/// How many of the first lines are looked at for one of an access log.
+const FIRST_LINES: usize = 8;
+
+/// Whether the input is an access log: its first line looks like one, or is garbage before some.
+fn is_access_log<R: Read>(lines: &mut Lines<R>) -> Result<bool, OpenError> {
+    let is_settled = match lines.next_not_blank()? {
+        Line::End => return Err(OpenError::Empty),
+        Line::TooLong(line) => return Err(OpenError::Header(too_long(line))),
+        Line::Text(_, text) if clf::looks_like(text) => Some(true),
+        Line::Text(_, text) => {
+            let mut record = Record::new();
+            let is_header = record.feed(text) == Fed::Complete
+                && Columns::find(&record, &ColumnNames::default()).is_ok();
+            is_header.then_some(false)
+        }
+    };
+    lines.again();
+    if let Some(is_access_log) = is_settled {
+        return Ok(is_access_log);
+    }
+    lines.hold();
+    let mut found = false;
+    for _ in 0..FIRST_LINES {
+        match lines.next_not_blank()? {
+            Line::Text(_, text) => found |= clf::parse(without_end(text)).is_ok(),
+            Line::TooLong(_) | Line::End => break,
+        }
+    }
+    lines.back();
+    Ok(found)
+}
+
 fn open_csv<R: Read>(lines: &mut Lines<R>, options: &InputOptions) -> Result<Parser, OpenError> {
     let mut record = Box::new(Record::new());
-    let line = match read_record(lines, &mut record)? {
+    let line = match read_record(lines, &mut record, 0)? {
         RecordRead::End => return Err(OpenError::Empty),
         RecordRead::Bad(bad) => return Err(OpenError::Header(bad)),
         RecordRead::At(line) => line,
@@ -217,7 +269,12 @@ fn open_csv<R: Read>(lines: &mut Lines<R>, options: &InputOptions) -> Result<Par
         let found = Some(&found[..]);
         OpenError::Header(Unexpected { expected, found }.at(line))
     })?;
-    Ok(Parser::Csv { record, columns })
+    lines.release();
+    Ok(Parser::Csv {
+        record,
+        columns,
+        alone_before: 0,
+    })
 }
 
 /// What came of reading a record.
@@ -228,30 +285,43 @@ enum RecordRead {
     End,
 }
 
-fn read_record<R: Read>(lines: &mut Lines<R>, record: &mut Record) -> io::Result<RecordRead> {
+/// Reads a record. If it is of several lines, those after the first are held.
+fn read_record<R: Read>(
+    lines: &mut Lines<R>,
+    record: &mut Record,
+    alone_before: u64,
+) -> io::Result<RecordRead> {
     record.clear();
     let (first, mut fed) = match lines.next_not_blank()? {
         Line::End => return Ok(RecordRead::End),
-        Line::TooLong(line) => (line, Fed::TooLong),
+        Line::TooLong(line) => return Ok(RecordRead::Bad(too_long(line))),
         Line::Text(line, text) => (line, record.feed(text)),
     };
+    if fed == Fed::Open {
+        if first < alone_before {
+            return Ok(RecordRead::Bad(never_closed(first)));
+        }
+        lines.hold();
+    }
     while fed == Fed::Open {
         fed = match lines.next()? {
             Line::Text(_, text) => record.feed(text),
             Line::TooLong(_) => Fed::TooLong,
-            Line::End => {
-                return Ok(RecordRead::Bad(BadLine {
-                    line: first,
-                    expected: "a closing quote before the end of the input".into(),
-                    found: None,
-                }));
-            }
+            Line::End => return Ok(RecordRead::Bad(never_closed(first))),
         };
     }
     Ok(match fed {
         Fed::TooLong => RecordRead::Bad(too_long(first)),
         _ => RecordRead::At(first),
     })
+}
+
+fn never_closed(line: u64) -> BadLine {
+    BadLine {
+        line,
+        expected: "a closing quote before the end of the input".into(),
+        found: None,
+    }
 }
 
 fn too_long(line: u64) -> BadLine {

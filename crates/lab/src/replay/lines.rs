@@ -44,6 +44,9 @@ pub(super) struct Lines<R> {
     bytes: u64,
     /// Where the latest line began and ended.
     latest: (usize, usize),
+    /// What [`back`](Self::back) returns to: a place in the buffer, and the number of the line
+    /// before it.
+    held: Option<(usize, u64)>,
 }
 
 impl<R: Read> Lines<R> {
@@ -57,6 +60,7 @@ impl<R: Read> Lines<R> {
             number: 0,
             bytes: 0,
             latest: (0, 0),
+            held: None,
         }
     }
 
@@ -65,7 +69,7 @@ impl<R: Read> Lines<R> {
         self.bytes
     }
 
-    /// The next line. A byte order mark before the first is passed over.
+    /// The next line; too long, too, if more than [`LONGEST_LINE`] would have to be held. A byte order mark before the first is passed over.
     pub(super) fn next(&mut self) -> io::Result<Line<'_>> {
         let found = self.advance()?;
         Ok(self.line(found))
@@ -98,7 +102,9 @@ impl<R: Read> Lines<R> {
 
     fn advance(&mut self) -> io::Result<Found> {
         let Some(length) = self.find_end()? else {
-            self.skip_to_end()?;
+            if self.held.is_none() {
+                self.skip_to_end()?;
+            }
             self.number += 1;
             return Ok(Found::TooLong);
         };
@@ -117,6 +123,30 @@ impl<R: Read> Lines<R> {
         self.number -= 1;
     }
 
+    /// Keeps what follows the latest line, for [`back`](Self::back) to give it out once more.
+    /// After a line that is too long nothing but that, or [`release`](Self::release), makes sense.
+    pub(super) fn hold(&mut self) {
+        self.held = Some((self.start, self.number));
+    }
+
+    /// Holds nothing any more.
+    pub(super) fn release(&mut self) {
+        self.held = None;
+    }
+
+    /// Returns to where [`hold`](Self::hold) was called and releases it. Returns the number of the
+    /// latest line until then, or `None` if nothing is held.
+    pub(super) fn back(&mut self) -> Option<u64> {
+        let latest = self.number;
+        (self.start, self.number) = self.held.take()?;
+        Some(latest)
+    }
+
+    /// Where the bytes that are still needed begin.
+    fn kept(&self) -> usize {
+        self.held.map_or(self.start, |(start, _)| start)
+    }
+
     /// The length of the next line with its end, 0 at the end of the input, `None` if it is too
     /// long.
     fn find_end(&mut self) -> io::Result<Option<usize>> {
@@ -130,7 +160,7 @@ impl<R: Read> Lines<R> {
             if self.ended {
                 return Ok(Some(searched));
             }
-            if searched > LONGEST_LINE {
+            if self.end - self.kept() > LONGEST_LINE {
                 return Ok(None);
             }
             self.read_more()?;
@@ -155,9 +185,11 @@ impl<R: Read> Lines<R> {
 
     fn read_more(&mut self) -> io::Result<()> {
         // Usually a part of one line; and at most the longest, so that a chunk fits behind it.
-        self.buffer.copy_within(self.start..self.end, 0);
-        self.end -= self.start;
-        self.start = 0;
+        let kept = self.kept();
+        self.buffer.copy_within(kept..self.end, 0);
+        self.end -= kept;
+        self.start -= kept;
+        self.held = self.held.map(|(_, number)| (0, number));
         let read = loop {
             match self.source.read(&mut self.buffer[self.end..][..CHUNK]) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -228,6 +260,45 @@ mod tests {
         }
         lines.next().unwrap();
         assert_eq!(lines.next().unwrap(), Line::Text(2, b"two\n"));
+    }
+
+    #[test]
+    fn lines_that_are_held_can_be_given_out_once_more() {
+        let mut lines = Lines::new(Trickle(b"one\ntwo\nthree\nfour"));
+        assert_eq!(lines.back(), None);
+        assert_eq!(lines.next().unwrap(), Line::Text(1, b"one\n"));
+        lines.hold();
+        for _ in 0..3 {
+            lines.next().unwrap();
+        }
+        assert_eq!(lines.next().unwrap(), Line::End);
+        assert_eq!(lines.back(), Some(4));
+        assert_eq!(lines.next().unwrap(), Line::Text(2, b"two\n"));
+        lines.hold();
+        lines.next().unwrap();
+        lines.release();
+        assert_eq!(lines.back(), None);
+        assert_eq!(lines.next().unwrap(), Line::Text(4, b"four"));
+    }
+
+    #[test]
+    fn no_more_is_held_than_a_line_may_be_long() {
+        let input = "0123456\n".repeat(LONGEST_LINE / 2);
+        let mut lines = Lines::new(input.as_bytes());
+        lines.next().unwrap();
+        lines.hold();
+        let (latest, size) = (LONGEST_LINE as u64 / 8, lines.buffer.len());
+        let last = loop {
+            if let Line::TooLong(number) = lines.next().unwrap() {
+                break number;
+            }
+        };
+        assert!((latest..2 * latest).contains(&last), "{last}");
+        assert_eq!((lines.back(), lines.buffer.len()), (Some(last), size));
+        for number in 2..=LONGEST_LINE as u64 / 2 {
+            assert_eq!(lines.next().unwrap(), Line::Text(number, b"0123456\n"));
+        }
+        assert_eq!(lines.next().unwrap(), Line::End);
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //! | `run`, `judge`, `tally` | one algorithm's decisions, judged by the oracle and counted |
 //! | `requests` | recorded requests one by one, for other measurements |
 //! | `engine` | all of it, from the first request to the summary |
-//! | `rows`, `summary`, `table`, `excerpt`, `output` | what is written, and where |
+//! | `rows`, `summary`, `table`, `excerpt`, `output`, `place` | what is written, and where |
 //!
 //! The command, its outputs and their columns are documented in `REPLAY.md` of this crate.
 
@@ -22,6 +22,7 @@ mod judge;
 mod keys;
 mod lines;
 mod output;
+mod place;
 mod requests;
 mod rows;
 mod run;
@@ -33,6 +34,7 @@ mod time;
 pub use columns::ColumnNames;
 pub use engine::{Decided, Observer, Options, Progress, replay};
 pub use error::ReplayError;
+pub use excerpt::one_line;
 pub use input::{BadLine, Format, InputOptions};
 pub use judge::Overshoot;
 pub use output::{Output, remove_unfinished};

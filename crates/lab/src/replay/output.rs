@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use tempfile::{NamedTempFile, TempPath};
 
 use super::error::ReplayError;
+use super::place::place;
 
 /// What is written and not yet in place, for [`remove_unfinished`].
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -81,6 +82,15 @@ impl Output {
         &self.name
     }
 
+    /// The file that an output of that name replaces or creates, however the name is spelled;
+    /// `None` for what is no regular file, which several may write to.
+    ///
+    /// # Errors
+    /// [`ReplayError::Output`] if the name can be no file's.
+    pub fn place(path: &Path) -> Result<Option<PathBuf>, ReplayError> {
+        place(path).map_err(|error| ReplayError::output(&path.display().to_string(), error))
+    }
+
     /// Puts outputs in place: all, or if one cannot be written in full, none.
     ///
     /// # Errors
@@ -113,35 +123,23 @@ impl Write for Output {
 }
 
 fn open(path: &Path) -> io::Result<(Box<dyn Write>, Option<Unfinished>)> {
-    // Where a link leads is replaced, not the link.
-    let place = fs::canonicalize(path).unwrap_or_else(|_| path.into());
-    let there = fs::metadata(&place).ok();
-    if let Some(there) = there.as_ref().filter(|there| !there.is_file()) {
-        if there.is_dir() {
-            return Err(io::Error::other("it is a directory; expected a file"));
-        }
-        return Ok((Box::new(File::options().write(true).open(place)?), None));
-    }
-    let folder = match place.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
+    let Some(place) = place(path)? else {
+        return Ok((Box::new(File::options().write(true).open(path)?), None));
     };
-    let name = place.file_name().unwrap_or_default().to_string_lossy();
+    let folder = place.parent().unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();
-    let prefix = format!(".{name}.");
-    builder.prefix(&prefix).suffix(".part");
-    #[cfg(unix)]
-    {
-        // As any new file, less the umask; a temporary one would be the owner's alone.
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    // The name is reserved under the lock, so that an end from outside cannot fall between.
+    // Short whatever the place is called: names have a longest, too.
+    builder.prefix(".lab-").suffix(".part");
+    // The name is reserved under the lock, so that an end from outside cannot fall between. A file
+    // that only its owner could read would not be as any new file, so it is made here.
     let mut registered = unfinished();
-    let (file, path) = builder.tempfile_in(folder).map(NamedTempFile::into_parts)?;
+    let made = builder.make_in(folder, |path| {
+        File::options().write(true).create_new(true).open(path)
+    });
+    let (file, path) = made.map(NamedTempFile::into_parts)?;
     registered.push(path.to_path_buf());
     drop(registered);
-    if let Some(there) = there {
+    if let Ok(there) = fs::metadata(&place) {
         file.set_permissions(there.permissions())?;
     }
     Ok((Box::new(file), Some(Unfinished { path, place })))

@@ -6,7 +6,7 @@ use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 use indicatif::HumanCount;
 use windowpane_core::format_nanos;
 
-use super::excerpt::excerpt;
+use super::excerpt::{excerpt, one_line};
 use super::summary::{AlgorithmSummary, Comparison, MOST_DENIED, Summary};
 
 /// The summary as text: what was read, a table of the algorithms, how to read it, and the clients
@@ -18,7 +18,7 @@ pub fn render(summary: &Summary) -> String {
     let _ = writeln!(
         text,
         "{}: {} of {} in {}; quota {}\n\n{}\n",
-        input.name,
+        one_line(&input.name),
         count(input.requests, "request"),
         count(input.keys, "key"),
         span(input.latest_ns - input.earliest_ns),

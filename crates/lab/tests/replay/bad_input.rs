@@ -85,7 +85,7 @@ fn quotas_that_the_algorithm_cannot_hold() {
     assert_eq!(
         said,
         "error: fixed-window cannot hold these quotas: fixed-window holds one quota, not 2: \
-         for several at once take mutex-log or cas-ring"
+         for several at once take mutex-log, which holds any"
     );
     let said = refused(
         &folder,
@@ -95,6 +95,34 @@ fn quotas_that_the_algorithm_cannot_hold() {
         said.starts_with("error: cas-ring cannot hold these quotas: "),
         "{said}"
     );
+}
+
+#[test]
+fn what_is_advised_instead_holds_the_quotas() {
+    let folder = Folder::with("in.csv", GOOD);
+    for (algorithm, quotas) in [
+        ("cas-ring", "--quota 20000000/1ms"),
+        ("packed-counter", "--quota 20000000/1ms"),
+        ("fixed-window", "--quota 18446744073709551615/1ns"),
+        ("gcra", "--quota 2000000000/1s"),
+        ("gcra", "--quota 2000000000/1s --quota 60req/60s"),
+    ] {
+        let said = refused(&folder, &format!("{quotas} --algorithm {algorithm} in.csv"));
+        let advice = said.replace(algorithm, "");
+        assert!(advice.contains("mutex-log"), "{said}");
+        for other in [
+            "cas-ring",
+            "packed-counter",
+            "bucket-ring",
+            "gcra",
+            "fixed-window",
+        ] {
+            assert!(!advice.contains(other), "{said}");
+        }
+        folder
+            .replay(&format!("{quotas} --algorithm mutex-log in.csv"))
+            .ok();
+    }
 }
 
 #[test]
@@ -238,6 +266,63 @@ fn a_broken_line() {
 }
 
 #[test]
+fn a_sum_that_is_no_cost() {
+    for (costs, found) in [("0,0", "0"), ("18446744073709551615,1", "more")] {
+        let folder = Folder::with("in.csv", format!("time,in,out\n0,{costs}\n"));
+        let said = refused(
+            &folder,
+            "--quota 3/10s --algorithm all --cost-column in+out in.csv",
+        );
+        assert_eq!(
+            said,
+            format!(
+                "in.csv:2: expected a cost from 1 to 18446744073709551615 as the sum of the columns in+out, not {found}"
+            )
+        );
+    }
+    let folder = Folder::with("in.csv", "time,in,out\n0,1,x\n");
+    let said = refused(
+        &folder,
+        "--quota 3/10s --algorithm all --cost-column in+out in.csv",
+    );
+    assert!(
+        said.ends_with("whole numbers up to 18446744073709551615, found `x`"),
+        "{said}"
+    );
+}
+
+#[test]
+fn names_that_would_break_the_line() {
+    const NASTY: &str = "a\nb\u{1b}[2J\u{2028}\u{202e}";
+    const SHOWN: &str = "a\\nb\\u{1b}[2J\\u{2028}\\u{202e}";
+    let folder = Folder::with("in.csv", GOOD);
+    folder.write(NASTY, "when\n");
+    let decisions = format!("--decisions=no/{NASTY}");
+    let column = format!("--time-column={NASTY}");
+    let quota = format!("--quota={NASTY}");
+    for arguments in [
+        ["--quota=3/10s", "--algorithm=all", NASTY],
+        ["--quota=3/10s", "--algorithm", NASTY],
+        [&quota, "--algorithm=all", "in.csv"],
+        [&column, "--algorithm=all", "in.csv"],
+        [&decisions, "--algorithm=all", "in.csv"],
+    ] {
+        let mut command = folder.command("");
+        if !arguments[0].starts_with("--quota") {
+            command.arg("--quota=3/10s");
+        }
+        if arguments[2] == NASTY && arguments[1] == "--algorithm" {
+            command.arg("in.csv");
+        }
+        let output = command.args(arguments).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+        assert!(said.contains(SHOWN), "{said}");
+    }
+}
+
+#[test]
 fn a_time_out_of_range_or_too_fine() {
     for time in [
         "-1",
@@ -320,6 +405,16 @@ fn outputs_that_cannot_be() {
     assert!(fails("--decisions - --json -").contains("--json - is --decisions's too"));
     assert!(
         fails("--decisions a.csv --json ./a.csv").contains("--json ./a.csv is --decisions's too")
+    );
+    assert!(
+        fails("--decisions ok.csv --json new/").contains("cannot write new/: it names a folder")
+    );
+    assert!(fails("--decisions ok.csv --json in.csv/").contains("cannot write in.csv/: "));
+    let long = "x".repeat(256);
+    let said = fails(&format!("--decisions ok.csv --json {long}"));
+    assert!(
+        said.starts_with(&format!("error: cannot write {long}: ")),
+        "{said}"
     );
     assert!(fails("--decisions in.csv").contains("--decisions in.csv is the input's too"));
     assert_eq!(folder.read("in.csv"), GOOD);

@@ -3,6 +3,8 @@
 mod any_bytes;
 mod bad_input;
 mod conformance;
+#[cfg(unix)]
+mod ending;
 mod formats;
 mod outputs;
 mod support;

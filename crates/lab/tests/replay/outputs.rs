@@ -223,6 +223,56 @@ fn links_and_devices_stay_what_they_are() {
     assert_eq!(mode("new.csv"), mode("new"));
 }
 
+#[cfg(unix)]
+#[test]
+fn one_place_is_one_however_it_is_spelled() {
+    use std::os::unix::fs::symlink;
+
+    let folder = burst();
+    std::fs::create_dir(folder.path().join("d")).unwrap();
+    symlink("d", folder.path().join("e")).unwrap();
+    symlink("x.csv", folder.path().join("link")).unwrap();
+    symlink("d/../link", folder.path().join("links")).unwrap();
+    symlink("round", folder.path().join("round")).unwrap();
+    let before = folder.names();
+    for (one, other) in [
+        ("d/x", "e/x"),
+        ("x", "d/../x"),
+        ("link", "x.csv"),
+        ("x.csv", "links"),
+    ] {
+        let result = folder.replay(&format!("{ALL} --decisions {one} --json {other} in.csv"));
+        assert_eq!(result.status(), Some(2), "{one} {other}");
+        let expected =
+            format!("error: --json {other} is --decisions's too; expected a place of its own\n");
+        assert_eq!(result.stderr(), expected);
+        assert_eq!(folder.names(), before);
+    }
+    let said = folder
+        .replay(&format!("{ALL} --json round in.csv"))
+        .stderr();
+    assert_eq!(
+        said,
+        "error: cannot write round: it is a link that leads to itself; expected a file\n"
+    );
+    // Alone it is written where it leads.
+    folder
+        .replay(&format!("{ALL} --decisions links in.csv"))
+        .ok();
+    assert!(folder.path().join("links").is_symlink() && folder.path().join("link").is_symlink());
+    assert!(folder.read("x.csv").starts_with("algorithm,line,"));
+}
+
+#[test]
+fn a_name_may_be_as_long_as_names_can_be() {
+    let folder = burst();
+    let name = "x".repeat(255);
+    folder
+        .replay(&format!("{ALL} --decisions {name} in.csv"))
+        .ok();
+    assert!(folder.read(&name).starts_with("algorithm,line,"));
+}
+
 #[test]
 fn a_closed_pipe_ends_it_quietly() {
     let lines: String = (0..200_000).map(|time| format!("{time}\n")).collect();
@@ -243,34 +293,6 @@ fn a_closed_pipe_ends_it_quietly() {
         .unwrap();
     assert_eq!(said, "");
     assert_eq!(folder.names(), ["in.csv"], "half a summary is none");
-}
-
-#[cfg(unix)]
-#[test]
-fn an_interrupt_leaves_no_half_written_file() {
-    use std::io::Write;
-    use std::process::Command;
-    use std::time::{Duration, Instant};
-
-    let folder = Folder::new();
-    let mut child = folder.spawn(&format!("{ALL} --decisions out.csv -"));
-    let mut stdin = child.stdin.take().unwrap();
-    stdin.write_all(b"time\n0\n").unwrap();
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while folder.names().is_empty() {
-        assert!(Instant::now() < deadline, "no output was begun");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    let process = child.id().to_string();
-    let sent = Command::new("kill")
-        .args(["-INT", &process])
-        .status()
-        .unwrap();
-    assert!(sent.success());
-    // It waits for input all the while, and must not wait for more.
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    drop(stdin);
-    assert_eq!(folder.names(), [] as [&str; 0]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `lab replay`: recorded requests through the limiters.
 
+mod ending;
 mod progress;
 mod source;
 
@@ -13,7 +14,7 @@ use windowpane_core::Quotas;
 use windowpane_lab::registry::{ALGORITHMS, Algorithm, BuildOptions, ORACLE};
 use windowpane_lab::replay::{
     ColumnNames, Decisions, Disagreements, Format, InputOptions, Observer, Options, Output,
-    ReplayError, Skipped, Summary, TimeUnit, remove_unfinished, render, replay,
+    ReplayError, Skipped, Summary, TimeUnit, one_line, render, replay,
 };
 use windowpane_mutex_log::OnRegression;
 
@@ -22,9 +23,6 @@ use self::source::Source;
 
 /// What a bad command line or a bad input ends with, as clap's own errors do.
 const BAD: u8 = 2;
-
-/// What an interrupt ends with: 128 and the signal's number.
-const INTERRUPTED: i32 = 130;
 
 fn after_help() -> String {
     let mut help = String::from("Limiters:\n");
@@ -132,12 +130,7 @@ enum Regression {
 }
 
 pub(crate) fn run(args: Args) -> ExitCode {
-    // Nothing half finished is left behind. If there can be no handler, an interrupt ends the
-    // program as it always does.
-    let _ = ctrlc::set_handler(|| {
-        remove_unfinished();
-        std::process::exit(INTERRUPTED);
-    });
+    ending::leave_nothing_unfinished();
     match run_all(&args) {
         Ok(()) | Err(ReplayError::ClosedPipe) => ExitCode::SUCCESS,
         Err(error @ ReplayError::BadLine { .. }) => {
@@ -152,9 +145,9 @@ pub(crate) fn run(args: Args) -> ExitCode {
     }
 }
 
-/// One line on the standard error. If nobody listens there, there is nobody to tell.
+/// One line on the standard error, whatever the names in it are made of. If nobody listens there, there is nobody to tell.
 fn tell(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(io::stderr(), "{}", one_line(line));
 }
 
 fn run_all(args: &Args) -> Result<(), ReplayError> {
@@ -338,11 +331,7 @@ impl Args {
         for (option, path) in self.outputs() {
             let place = match path.as_os_str() == "-" {
                 true => Some(path.into()),
-                // What is no file can be written by several.
-                false if fs::metadata(path).is_ok_and(|there| !there.is_file()) => None,
-                false => fs::canonicalize(path)
-                    .or_else(|_| std::path::absolute(path))
-                    .ok(),
+                false => Output::place(path)?,
             };
             let same = |(_, other): &&(&str, Option<PathBuf>)| place.is_some() && *other == place;
             if let Some((other, _)) = taken.iter().find(same) {
