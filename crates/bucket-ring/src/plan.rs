@@ -142,8 +142,6 @@ fn what_fits(quotas: &Quotas, buckets: u32) -> String {
             "{fits} buckets of {} would do",
             format_nanos(width(quotas, fits))
         ),
-        None => format!(
-            "no number of buckets up to {MAX_BUCKETS} would do: take mutex-log, or cas-ring for permits"
-        ),
+        None => format!("no number of buckets up to {MAX_BUCKETS} would do: take mutex-log"),
     }
 }

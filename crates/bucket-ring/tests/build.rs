@@ -58,7 +58,7 @@ fn a_window_that_is_no_whole_number_of_buckets_is_refused_with_a_number_that_wou
     assert_eq!(
         error.to_string(),
         "bucket-ring holds several quotas if each window is a whole number of buckets, and that of 2/1s is not, \
-         with buckets of 1440s; no number of buckets up to 3600 would do: take mutex-log, or cas-ring for permits"
+         with buckets of 1440s; no number of buckets up to 3600 would do: take mutex-log"
     );
 }
 
