@@ -6,6 +6,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use windowpane_core::Clock;
+use windowpane_core::clock::TscClock;
+
 use super::trace;
 
 /// `environment.json`.
@@ -39,6 +42,9 @@ pub struct Environment {
     pub hypervisor: String,
     /// The kernel's clock source.
     pub clock_source: String,
+    /// The smallest step that the shared clock was seen to make, in nanoseconds: no single time is
+    /// finer than this.
+    pub clock_step_ns: u64,
     /// The frequency governor of the first core, or `unknown`.
     pub frequency_governor: String,
     /// How busy others kept all cores together just before the run, in percent.
@@ -80,6 +86,7 @@ impl Environment {
             hypervisor: hypervisor(),
             clock_source: read("/sys/devices/system/clocksource/clocksource0/current_clocksource")
                 .unwrap_or_else(unknown),
+            clock_step_ns: clock_step_ns(),
             frequency_governor: read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
                 .unwrap_or_else(unknown),
             busy_percent: system.as_ref().map_or(0.0, busy_percent),
@@ -92,6 +99,15 @@ impl Environment {
             pinned: true,
         }
     }
+}
+
+fn clock_step_ns() -> u64 {
+    let clock = TscClock::new();
+    let steps = (0..100_000).filter_map(|_| {
+        let before = clock.now();
+        clock.now().checked_sub(before).filter(|step| *step > 0)
+    });
+    steps.min().unwrap_or(0)
 }
 
 /// Cores that this process may use.

@@ -264,7 +264,7 @@ impl Session<'_> {
             .collect();
         if let Some(noise) = noise(&pairs) {
             self.progress.note(&format!(
-                "{REFERENCE} against itself: pairs differ by up to {:.0} %",
+                "{REFERENCE} against itself: nine of ten pairs differ by at most {:.0} %",
                 noise * 100.0
             ));
         }

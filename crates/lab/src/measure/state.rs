@@ -51,7 +51,7 @@ impl State {
     /// twice its quota is offered to each.
     pub fn pace(self) -> Option<Pace> {
         match self {
-            State::Allowed => Some(Pace::times(8)),
+            State::Allowed => Some(Pace::times(4)),
             State::Denied => Some(Pace::REAL),
             State::Mixed => None,
         }
@@ -61,7 +61,7 @@ impl State {
     pub const fn stated(self) -> &'static str {
         match self {
             State::Allowed => {
-                "1,000 per 20 µs on a clock that runs 8 times as fast for all: up to 400 million a second fit, so every decision is allowed"
+                "1,000 per 20 µs on a clock that runs 4 times as fast for all: up to 200 million a second fit, so every decision is allowed (but for a few by a thread that was preempted behind its reading of the clock, where a limiter takes an old reading as it is)"
             }
             State::Denied => "1,000 per day, used up before: every decision is denied",
             State::Mixed => {
@@ -73,8 +73,10 @@ impl State {
     /// Whether a measured share of allowed decisions is what the name says.
     pub fn is_share(self, allowed: f64) -> bool {
         match self {
-            State::Allowed => allowed >= 0.999_9,
-            State::Denied => allowed <= 0.000_1,
+            // A thread that is preempted between its reading of the clock and its decision decides
+            // by an old time, and GCRA denies that: with more threads than cores now and then.
+            State::Allowed => allowed >= 0.999,
+            State::Denied => allowed <= 0.001,
             State::Mixed => (0.25..=0.75).contains(&allowed),
         }
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use rand_distr::{Distribution, Zipf};
@@ -32,7 +32,7 @@ pub fn named(seed: u64) -> Result<Vec<Traffic>> {
     let paths = named.split(':').filter(|path| !path.is_empty());
     let mut traffic = Vec::new();
     for path in paths {
-        let traces = read(path, seed).with_context(|| format!("{VARIABLE} names {path}"))?;
+        let traces = read(path, seed).context(VARIABLE)?;
         traffic.extend(traces);
     }
     Ok(traffic)
@@ -138,8 +138,10 @@ fn open(named: &Named) -> Result<Trace> {
         Ok(trace)
     };
     let first = read(&named.columns);
+    // The error tells its cause itself: no chain, which would tell it twice.
+    let told = |error: ReplayError| anyhow!("{error}");
     if first.is_ok() || named.columns.time.is_some() {
-        return Ok(first?);
+        return first.map_err(told);
     }
     // Other people call the column of times otherwise than `time`.
     let also_called = ["TIMESTAMP", "timestamp", "Timestamp", "ts", "date"];
@@ -153,7 +155,7 @@ fn open(named: &Named) -> Result<Trace> {
     // If no name fits, the first error tells what was expected.
     match other {
         Some(trace) => Ok(trace),
-        None => Ok(first?),
+        None => first.map_err(told),
     }
 }
 

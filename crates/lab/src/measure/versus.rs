@@ -1,6 +1,7 @@
 //! What the bench targets `versus` and `latency` do: one run, recorded, reported and summed up; or
 //! printed alone.
 
+use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -76,9 +77,13 @@ fn run_plan(
         plan,
     };
     if arguments.list {
-        session
-            .names()
-            .for_each(|name| println!("{name}: benchmark"));
+        let mut out = std::io::stdout().lock();
+        for name in session.names() {
+            // Who reads no further wants no more.
+            if writeln!(out, "{name}: benchmark").is_err() {
+                break;
+            }
+        }
         return Ok(ExitCode::SUCCESS);
     }
     let tests = session.plan.mode == Mode::Test;

@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn what_is_before_the_barrier_is_not_in_the_spans() {
-        let pause = Duration::from_millis(60);
+        let pause = Duration::from_millis(300);
         let outcome = run(
             2,
             |worker| thread::sleep(pause * (worker.index as u32 + 1)),

@@ -31,6 +31,7 @@ fn environment() -> Environment {
         kernel: "Linux, 6.0, x86_64".into(),
         hypervisor: "none".into(),
         clock_source: "tsc".into(),
+        clock_step_ns: 10,
         frequency_governor: "unknown".into(),
         busy_percent: 1.0,
         rustc: "rustc 1.95.0".into(),

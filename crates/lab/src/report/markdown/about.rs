@@ -49,6 +49,10 @@ pub(super) fn environment(run: &Run) -> String {
         ("kernel", environment.kernel.clone()),
         ("hypervisor", environment.hypervisor.clone()),
         ("clock source", environment.clock_source.clone()),
+        (
+            "step of the shared clock",
+            format!("{} ns", environment.clock_step_ns),
+        ),
         ("frequency governor", environment.frequency_governor.clone()),
         (
             "busy with others at the start",

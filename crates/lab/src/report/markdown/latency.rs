@@ -18,8 +18,9 @@ pub(super) fn latency<L: Latency>(run: &Run) -> String {
     }
     let open = cells.iter().any(|(_, _, load)| load.is_some());
     let mut text = format!(
-        "## Latency: {}\n\nPercentiles of all rounds' decisions together, and p99.9 as median (minimum–maximum) of the rounds. ",
-        L::LABEL
+        "## Latency: {}\n\nPercentiles of all rounds' decisions together, and p99.9 as median (minimum–maximum) of the rounds. The shared clock makes steps of {} ns. ",
+        L::LABEL,
+        run.environment.clock_step_ns
     );
     text += match open {
         true => {

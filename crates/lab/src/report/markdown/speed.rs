@@ -164,7 +164,7 @@ pub(super) fn noise(run: &Run) -> String {
         })
         .collect();
     format!(
-        "## Noise\n\n{} against itself, before the rounds and in each of them: the largest difference of a pair. \
+        "## Noise\n\n{} against itself, before the rounds and in each of them: what nine of ten pairs do not exceed. \
          A difference between two limiters is told only if it is larger than this and the 95 % bootstrap interval of its median over the rounds excludes equality; otherwise \"no difference shown\".\n\n{}",
         code(REFERENCE),
         table(&header, &rows)
