@@ -219,13 +219,7 @@ impl Lateness {
 impl OpenLoop {
     /// A schedule of `count` decisions, the first due when `clock` reads `first`, one every
     /// `interval` nanoseconds, given up when `clock` reads `give_up`.
-    pub fn new(
-        clock: TscClock,
-        first: f64,
-        interval: f64,
-        count: u64,
-        give_up: Nanos,
-    ) -> OpenLoop {
+    pub fn new(clock: TscClock, first: f64, interval: f64, count: u64, give_up: Nanos) -> OpenLoop {
         OpenLoop {
             clock,
             first,
