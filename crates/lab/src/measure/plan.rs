@@ -125,7 +125,7 @@ impl Plan {
             Mode::Full => Plan {
                 mode,
                 seed,
-                rounds: 15,
+                rounds: 9,
                 pairs_first: 5,
                 throughput_times: times(20, 100),
                 latency_times: times(20, 100),
