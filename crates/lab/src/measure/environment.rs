@@ -1,5 +1,6 @@
 //! Where a run was made: enough to judge it by, and to make it again.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -42,8 +43,8 @@ pub struct Environment {
     pub hypervisor: String,
     /// The kernel's clock source.
     pub clock_source: String,
-    /// The smallest step that the shared clock was seen to make, in nanoseconds: no single time is
-    /// finer than this.
+    /// The most frequent difference of two readings of the shared clock in a row, in nanoseconds:
+    /// no single time is much finer than this.
     pub clock_step_ns: u64,
     /// The frequency governor of the first core, or `unknown`.
     pub frequency_governor: String,
@@ -103,11 +104,14 @@ impl Environment {
 
 fn clock_step_ns() -> u64 {
     let clock = TscClock::new();
-    let steps = (0..100_000).filter_map(|_| {
+    let mut steps: BTreeMap<u64, u32> = BTreeMap::new();
+    for _ in 0..100_000 {
         let before = clock.now();
-        clock.now().checked_sub(before).filter(|step| *step > 0)
-    });
-    steps.min().unwrap_or(0)
+        let step = clock.now().saturating_sub(before);
+        *steps.entry(step).or_default() += 1;
+    }
+    let most = steps.into_iter().max_by_key(|(_, count)| *count);
+    most.map_or(0, |(step, _)| step)
 }
 
 /// Cores that this process may use.

@@ -237,27 +237,47 @@ fn dashes(pattern: &[f64], offset: f64, length: f64) -> Vec<(f64, f64)> {
     found
 }
 
-/// The corners of a regular shape around a centre.
+/// The corners of a shape around a centre.
 fn corners(shape: Shape, (x, y): (i32, i32), radius: f64) -> Vec<(i32, i32)> {
-    // Corners, the first one's angle from the top in eighths of a turn, and a correction of size so
-    // that all look equally large.
-    let (count, turn, size) = match shape {
-        Shape::Square => (4, 1.0, 1.2),
-        Shape::Diamond => (4, 0.0, 1.3),
-        Shape::Triangle => (3, 0.0, 1.35),
-        Shape::TriangleDown => (3, 4.0, 1.35),
-        Shape::Pentagon => (5, 0.0, 1.15),
-        Shape::Hexagon => (6, 0.0, 1.1),
-        Shape::Circle | Shape::Cross => (12, 0.0, 1.0),
+    let place = |(across, up): (f64, f64)| {
+        let scaled = |by: f64| (by * radius).round() as i32;
+        (x + scaled(across), y - scaled(up))
     };
-    (0..count)
-        .map(|corner| {
-            let angle = std::f64::consts::TAU * (f64::from(corner) / f64::from(count) + turn / 8.0);
-            let across = (radius * size * angle.sin()).round() as i32;
-            let up = (radius * size * angle.cos()).round() as i32;
-            (x + across, y - up)
-        })
-        .collect()
+    outline(shape).into_iter().map(place).collect()
+}
+
+/// A shape's corners around 0, to the right and up, of such sizes that all look equally large.
+fn outline(shape: Shape) -> Vec<(f64, f64)> {
+    match shape {
+        Shape::Square => around(4, 1.0, &[1.2]),
+        Shape::Diamond => around(4, 0.0, &[1.35]),
+        Shape::Triangle => around(3, 0.0, &[1.4]),
+        Shape::TriangleDown => around(3, 4.0, &[1.4]),
+        Shape::Star => around(10, 0.0, &[1.55, 0.65]),
+        Shape::Plus => {
+            const ARM: f64 = 1.25;
+            const HALF: f64 = 0.4;
+            let quarter = [(-HALF, ARM), (HALF, ARM), (HALF, HALF)];
+            // Each quarter is the one before, turned to the right.
+            let turned = |quarter: [(f64, f64); 3]| quarter.map(|(across, up)| (up, -across));
+            std::iter::successors(Some(quarter), |before| Some(turned(*before)))
+                .take(4)
+                .flatten()
+                .collect()
+        }
+        Shape::Circle | Shape::Cross => around(12, 0.0, &[1.0]),
+    }
+}
+
+/// Corners evenly around 0, the first one `turn` eighths of a turn from the top, at these distances
+/// in turn.
+fn around(count: usize, turn: f64, distances: &[f64]) -> Vec<(f64, f64)> {
+    let corner = |(nth, distance): (usize, &f64)| {
+        let angle = std::f64::consts::TAU * (nth as f64 / count as f64 + turn / 8.0);
+        (distance * angle.sin(), distance * angle.cos())
+    };
+    let distances = distances.iter().cycle().take(count);
+    distances.enumerate().map(corner).collect()
 }
 
 /// Places on an axis that begins at 0 and ends at a round number not below `most`.

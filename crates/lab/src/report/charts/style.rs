@@ -20,8 +20,8 @@ pub(super) enum Shape {
     Triangle,
     Diamond,
     TriangleDown,
-    Pentagon,
-    Hexagon,
+    Star,
+    Plus,
     Cross,
 }
 
@@ -31,8 +31,8 @@ const SHAPES: [Shape; 7] = [
     Shape::Triangle,
     Shape::Diamond,
     Shape::TriangleDown,
-    Shape::Pentagon,
-    Shape::Hexagon,
+    Shape::Star,
+    Shape::Plus,
 ];
 
 /// Lengths of dashes and gaps in turn; none for a whole line.

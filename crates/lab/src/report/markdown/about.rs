@@ -50,7 +50,7 @@ pub(super) fn environment(run: &Run) -> String {
         ("hypervisor", environment.hypervisor.clone()),
         ("clock source", environment.clock_source.clone()),
         (
-            "step of the shared clock",
+            "two readings of the clock differ by",
             format!("{} ns", environment.clock_step_ns),
         ),
         ("frequency governor", environment.frequency_governor.clone()),

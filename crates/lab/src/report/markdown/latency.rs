@@ -18,7 +18,7 @@ pub(super) fn latency<L: Latency>(run: &Run) -> String {
     }
     let open = cells.iter().any(|(_, _, load)| load.is_some());
     let mut text = format!(
-        "## Latency: {}\n\nPercentiles of all rounds' decisions together, and p99.9 as median (minimum–maximum) of the rounds. The shared clock makes steps of {} ns. ",
+        "## Latency: {}\n\nPercentiles of all rounds' decisions together, and p99.9 as median (minimum–maximum) of the rounds. Two readings of the clock in a row mostly differ by {} ns. ",
         L::LABEL,
         run.environment.clock_step_ns
     );
