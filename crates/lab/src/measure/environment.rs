@@ -93,7 +93,7 @@ impl Environment {
             busy_percent: system.as_ref().map_or(0.0, busy_percent),
             rustc: output("rustc", &["-vV"], root)
                 .map_or_else(unknown, |text| text.lines().collect::<Vec<_>>().join("; ")),
-            flags: flags(),
+            flags: flags(root),
             git_revision: output("git", &["rev-parse", "HEAD"], root).unwrap_or_else(unknown),
             git_dirty: output("git", &["status", "--porcelain"], root).map(|text| !text.is_empty()),
             lock_file_hash: lock_file_hash(root).unwrap_or_else(unknown),
@@ -168,17 +168,35 @@ fn hypervisor() -> String {
     }
 }
 
-fn flags() -> String {
-    let profile = if cfg!(debug_assertions) {
-        "debug assertions on: not a release build"
-    } else {
-        "release: optimised, thin LTO, one codegen unit"
-    };
-    let rustflags = std::env::var("RUSTFLAGS").unwrap_or_default();
-    match rustflags.is_empty() {
-        true => profile.into(),
-        false => format!("{profile}; RUSTFLAGS {rustflags}"),
+/// The profile as the workspace says it, and the flags of the environment.
+fn flags(root: &Path) -> String {
+    let manifest = std::fs::read_to_string(root.join("Cargo.toml")).unwrap_or_default();
+    let mut flags = vec![match cfg!(debug_assertions) {
+        true => "debug assertions on: not a release build".to_string(),
+        false => "release".to_string(),
+    }];
+    flags.extend(section(&manifest, "[profile.release]"));
+    flags.extend(section(&manifest, "[profile.bench]"));
+    if let Ok(rustflags) = std::env::var("RUSTFLAGS") {
+        flags.push(format!("RUSTFLAGS {rustflags}"));
     }
+    flags.join("; ")
+}
+
+/// The settings of a section of a manifest, without comments.
+fn section(manifest: &str, header: &str) -> Vec<String> {
+    let lines = manifest.lines().skip_while(|line| line.trim() != header);
+    let settings = lines.skip(1).take_while(|line| !line.starts_with('['));
+    settings
+        .map(|line| {
+            line.split('#')
+                .next()
+                .unwrap_or_default()
+                .trim()
+                .to_string()
+        })
+        .filter(|line| !line.is_empty())
+        .collect()
 }
 
 /// What was typed. Cargo passes `--bench` by itself, and the bench's own flags behind it.
@@ -219,4 +237,30 @@ fn output(program: &str, arguments: &[&str], directory: &Path) -> Option<String>
         .ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     output.status.success().then(|| text.trim().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_profile_is_told_as_the_manifest_says_it() {
+        let manifest =
+            "[profile.release]\n# why\nlto = \"thin\" # also\n\nopt-level = 3\n[other]\nx = 1\n";
+        assert_eq!(
+            section(manifest, "[profile.release]"),
+            ["lto = \"thin\"", "opt-level = 3"]
+        );
+        assert!(section(manifest, "[profile.bench]").is_empty());
+    }
+
+    #[test]
+    fn the_lock_files_hash_follows_its_content() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(lock_file_hash(folder.path()), None);
+        std::fs::write(folder.path().join("Cargo.lock"), "a").unwrap();
+        // The published value of FNV-1a for this letter.
+        let hash = lock_file_hash(folder.path()).unwrap();
+        assert_eq!(hash, "af63dc4c8601ec8c");
+    }
 }

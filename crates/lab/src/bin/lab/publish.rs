@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use windowpane_lab::measure::folder;
 use windowpane_lab::report::publish;
 
-/// Copies the latest run to results/<date>-<machine>/, never over another, and refreshes the index
+/// Copies the latest run to results/DATE-MACHINE/, never over another, and refreshes the index
 /// and the README's figures.
 #[derive(clap::Args)]
 pub(crate) struct Args {
