@@ -1,1 +1,28 @@
-//! The loom models of windowpane; run them with `cargo loom`.
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+pub mod twins;
+
+#[cfg(loom)]
+mod explore;
+#[cfg(loom)]
+mod interleave;
+#[cfg(loom)]
+mod judge;
+#[cfg(loom)]
+mod macros;
+#[cfg(loom)]
+mod run;
+#[cfg(loom)]
+mod script;
+#[cfg(loom)]
+pub mod scripts;
+#[cfg(loom)]
+mod subject;
+
+#[cfg(loom)]
+pub use explore::{finds, holds};
+#[cfg(loom)]
+pub use script::Script;
+#[cfg(loom)]
+pub use subject::{Subject, cas_ring, fixed_window, mutex_log, packed_counter, rejecting_log};

@@ -1,3 +1,29 @@
-//! What CI and contributors run.
+//! What CI and contributors run: `cargo xtask test`, `cargo loom`.
 
-fn main() {}
+mod loom;
+mod test;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// What CI and contributors of windowpane run.
+#[derive(Parser)]
+#[command(name = "xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Loom(loom::Args),
+    Test(test::Args),
+}
+
+fn main() -> ExitCode {
+    match Cli::parse().command {
+        Command::Loom(args) => loom::run(&args),
+        Command::Test(args) => test::run(&args),
+    }
+}

@@ -13,7 +13,7 @@ mod model;
 mod real;
 
 #[cfg(loom)]
-pub use model::{Atomic, AtomicU128, Mutex, MutexGuard, back_off};
+pub use model::{Atomic, AtomicU128, Mutex, MutexGuard, back_off, steps};
 #[cfg(not(loom))]
 pub use real::{Atomic, AtomicU128, Mutex, MutexGuard, back_off};
 

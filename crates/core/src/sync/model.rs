@@ -1,5 +1,8 @@
 //! The arm that loom explores.
 
+mod loads;
+pub mod steps;
+
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Mutex as StdMutex;
@@ -9,11 +12,11 @@ use loom::sync::atomic::AtomicU64;
 pub use loom::sync::{Mutex, MutexGuard};
 
 use super::Ordering;
+use loads::Loads;
 
 /// loom's twin of the `atomic` crate's `Atomic<T>`: any plain type of at most 64 bits.
 pub struct Atomic<T> {
-    bits: AtomicU64,
-    loads: Loads,
+    bits: Word,
     of: PhantomData<T>,
 }
 
@@ -21,24 +24,28 @@ impl<T: NoUninit + AnyBitPattern> Atomic<T> {
     /// A cell that holds `value`.
     pub fn new(value: T) -> Atomic<T> {
         Atomic {
-            bits: AtomicU64::new(to_bits(value)),
-            loads: Loads::new(),
+            bits: Word::new(to_bits(value)),
             of: PhantomData,
         }
     }
 
     /// The value.
+    #[track_caller]
     pub fn load(&self, order: Ordering) -> T {
-        self.loads.note();
-        from_bits(self.bits.load(order))
+        let found = self.bits.load(order);
+        steps::note("load", found.into(), None);
+        from_bits(found)
     }
 
     /// Writes `value`.
+    #[track_caller]
     pub fn store(&self, value: T, order: Ordering) {
         self.bits.store(to_bits(value), order);
+        steps::note("store", 0, Some(to_bits(value).into()));
     }
 
     /// Writes `new` if the cell holds `current`; `Err` has what it holds.
+    #[track_caller]
     pub fn compare_exchange(
         &self,
         current: T,
@@ -46,13 +53,14 @@ impl<T: NoUninit + AnyBitPattern> Atomic<T> {
         success: Ordering,
         failure: Ordering,
     ) -> Result<T, T> {
-        self.bits
-            .compare_exchange(to_bits(current), to_bits(new), success, failure)
-            .map(from_bits)
-            .map_err(from_bits)
+        let (current, new) = (to_bits(current), to_bits(new));
+        let exchanged = self.bits.compare_exchange(current, new, success, failure);
+        note_exchange(exchanged.map(u128::from).map_err(u128::from), new.into());
+        exchanged.map(from_bits).map_err(from_bits)
     }
 
     /// As [`compare_exchange`](Self::compare_exchange): loom fails no exchange without a cause.
+    #[track_caller]
     pub fn compare_exchange_weak(
         &self,
         current: T,
@@ -66,13 +74,19 @@ impl<T: NoUninit + AnyBitPattern> Atomic<T> {
 
 impl Atomic<u64> {
     /// Adds, wrapping; returns what was there.
+    #[track_caller]
     pub fn fetch_add(&self, by: u64, order: Ordering) -> u64 {
-        self.bits.fetch_add(by, order)
+        let found = self.bits.change(|bits| bits.fetch_add(by, order));
+        steps::note("add", found.into(), Some(found.wrapping_add(by).into()));
+        found
     }
 
     /// Keeps the larger; returns what was there.
+    #[track_caller]
     pub fn fetch_max(&self, other: u64, order: Ordering) -> u64 {
-        self.bits.fetch_max(other, order)
+        let found = self.bits.change(|bits| bits.fetch_max(other, order));
+        steps::note("max", found.into(), Some(found.max(other).into()));
+        found
     }
 }
 
@@ -100,8 +114,7 @@ fn from_bits<T: AnyBitPattern>(bits: u64) -> T {
 /// memory orders are those of the loom atomic. The table is a std mutex that loom does not see: it
 /// orders nothing inside the model.
 pub struct AtomicU128 {
-    number: AtomicU64,
-    loads: Loads,
+    number: Word,
     values: StdMutex<Vec<u128>>,
 }
 
@@ -109,8 +122,7 @@ impl AtomicU128 {
     /// A cell that holds `value`.
     pub fn new(value: u128) -> AtomicU128 {
         AtomicU128 {
-            number: AtomicU64::new(0),
-            loads: Loads::new(),
+            number: Word::new(0),
             values: StdMutex::new(vec![value]),
         }
     }
@@ -121,12 +133,15 @@ impl AtomicU128 {
     }
 
     /// The value.
+    #[track_caller]
     pub fn load(&self, order: Ordering) -> u128 {
-        self.loads.note();
-        self.value(self.number.load(order))
+        let found = self.value(self.number.load(order));
+        steps::note("load", found, None);
+        found
     }
 
     /// Writes `new` if the cell holds `current`; `Err` has what it holds.
+    #[track_caller]
     pub fn compare_exchange(
         &self,
         current: u128,
@@ -134,14 +149,18 @@ impl AtomicU128 {
         success: Ordering,
         failure: Ordering,
     ) -> Result<u128, u128> {
-        let (current, new) = (self.number_of(current), self.number_of(new));
-        self.number
-            .compare_exchange(current, new, success, failure)
+        let numbers = (self.number_of(current), self.number_of(new));
+        let exchanged = self
+            .number
+            .compare_exchange(numbers.0, numbers.1, success, failure)
             .map(|number| self.value(number))
-            .map_err(|number| self.value(number))
+            .map_err(|number| self.value(number));
+        note_exchange(exchanged, new);
+        exchanged
     }
 
     /// As [`compare_exchange`](Self::compare_exchange): loom fails no exchange without a cause.
+    #[track_caller]
     pub fn compare_exchange_weak(
         &self,
         current: u128,
@@ -172,22 +191,52 @@ impl fmt::Debug for AtomicU128 {
     }
 }
 
-/// Makes the loads of one atomic depend on each other, so that loom tries their orders too.
-///
-/// loom 0.7.3 compares an operation with the last access to its atomic and no earlier one. A thread
-/// that loads and then exchanges finds its own load there, and whatever another thread loaded before
-/// is never tried after the exchange (loom's issues 166 and 392): a model of a compare-and-swap loop
-/// ends after a few schedules and looks exhaustive. A relaxed exchange beside each load closes the
-/// gap: exchanges are compared with every access. It orders nothing in memory.
-struct Loads(AtomicU64);
+#[track_caller]
+fn note_exchange(exchanged: Result<u128, u128>, new: u128) {
+    match exchanged {
+        Ok(found) => steps::note("exchange", found, Some(new)),
+        Err(found) => steps::note("lost exchange", found, None),
+    }
+}
 
-impl Loads {
-    fn new() -> Loads {
-        Loads(AtomicU64::new(0))
+/// loom's atomic word, and what loom forgets of it.
+struct Word {
+    bits: AtomicU64,
+    loads: Loads,
+}
+
+impl Word {
+    fn new(bits: u64) -> Word {
+        Word {
+            bits: AtomicU64::new(bits),
+            loads: Loads::new(),
+        }
     }
 
-    fn note(&self) {
-        self.0.fetch_add(0, Ordering::Relaxed);
+    fn load(&self, order: Ordering) -> u64 {
+        let found = self.bits.load(order);
+        self.loads.after_load();
+        found
+    }
+
+    fn store(&self, value: u64, order: Ordering) {
+        self.change(|bits| bits.store(value, order));
+    }
+
+    fn compare_exchange(
+        &self,
+        current: u64,
+        new: u64,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<u64, u64> {
+        self.change(|bits| bits.compare_exchange(current, new, success, failure))
+    }
+
+    fn change<R>(&self, change: impl FnOnce(&AtomicU64) -> R) -> R {
+        let answer = change(&self.bits);
+        self.loads.after_exchange();
+        answer
     }
 }
 

@@ -1,0 +1,120 @@
+//! Writes the twins: the shipped source, each with one seeded bug, so that a twin never drifts from
+//! what ships. A pattern that no longer matches exactly once stops the build.
+
+mod source;
+mod table;
+
+use std::env;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use source::Source;
+use table::{Limiter, MODELS, Shipped, Twin, twins};
+
+fn main() {
+    println!("cargo::rerun-if-changed=build");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let mut modules = String::new();
+    for shipped in Shipped::ALL {
+        writeln!(modules, "pub mod {} {{", shipped.module()).unwrap();
+        for twin in twins().filter(|twin| twin.of == shipped) {
+            if let Err(problem) = write_twin(&out, twin, &mut modules) {
+                println!("cargo::error={problem}");
+            }
+        }
+        modules.push_str("}\n");
+    }
+    write(&out.join("twins.rs"), &modules);
+    for (limiter, models) in MODELS {
+        write(
+            &out.join(format!("{}.rs", limiter.name())),
+            &tests(*limiter, models),
+        );
+    }
+}
+
+/// The tests of one limiter: a macro call for each model, and for each twin that stands in for it.
+fn tests(limiter: Limiter, models: &[&str]) -> String {
+    let mut tests = String::from("mod ships {\n");
+    for model in models {
+        writeln!(tests, "model!({model});").unwrap();
+    }
+    tests.push_str("}\nmod twins {\n");
+    for Twin {
+        name, of, found_by, ..
+    } in twins()
+    {
+        let models: Vec<_> = found_by
+            .iter()
+            .filter(|(under, _)| *under == limiter)
+            .collect();
+        if !models.is_empty() {
+            writeln!(tests, "mod {name} {{").unwrap();
+            for (_, model) in models {
+                writeln!(tests, "twin!({} {name} {model});", of.module()).unwrap();
+            }
+            tests.push_str("}\n");
+        }
+    }
+    tests.push_str("}\n");
+    tests
+}
+
+/// Writes the files of one twin, and into `modules` the module that holds them.
+fn write_twin(out: &Path, twin: &Twin, modules: &mut String) -> Result<(), String> {
+    let Twin { name, bug, .. } = twin;
+    let folder = out.join(twin.of.module()).join(name);
+    fs::create_dir_all(&folder).expect("OUT_DIR is writable");
+    writeln!(modules, "/// {bug}.\npub mod {name} {{").unwrap();
+    let mut changed = false;
+    for file in twin.of.files() {
+        let path = Path::new(twin.of.folder()).join(file);
+        println!("cargo::rerun-if-changed={}", path.display());
+        let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        let mut source = Source::new(&text);
+        if twin.file == *file {
+            source = source.replaced(twin.shipped, twin.seeded).map_err(|found| {
+                format!(
+                    "twin {name}: its pattern is found {found} times in {}, not once: the source has changed, renew \
+                     the twin in loom-tests/build/table",
+                    path.display()
+                )
+            })?;
+            changed = true;
+        }
+        let copy = folder.join(file);
+        write(&copy, &adapted(twin.of, source).into_text());
+        let module = file.trim_end_matches(".rs");
+        writeln!(modules, "#[path = {copy:?}]\nmod {module};").unwrap();
+    }
+    writeln!(modules, "{}\n}}", twin.of.glue()).unwrap();
+    match changed {
+        true => Ok(()),
+        false => Err(format!(
+            "twin {name}: {} has no file {}",
+            twin.of.module(),
+            twin.file
+        )),
+    }
+}
+
+/// The source as it can stand in a twin's module.
+fn adapted(of: Shipped, source: Source) -> Source {
+    // A twin's module is to its files what the crate's root is to the shipped ones.
+    let source = source.with("crate::", "super::");
+    match of {
+        // The rules are shipped, so what they implement and answer with is too.
+        Shipped::OneWord => source
+            .without("pub const REQUIRED_RANGE", "#[repr(align(64))]")
+            .with(
+                "use super::sync",
+                "use super::{OneWordRule, Verdict};\nuse super::sync",
+            ),
+        _ => source,
+    }
+}
+
+fn write(path: &Path, text: &str) {
+    fs::write(path, text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+}

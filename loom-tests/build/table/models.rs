@@ -1,0 +1,111 @@
+//! The models that each limiter must hold under: functions of `scripts`.
+
+use Limiter::{CasRing, FixedWindow, MutexLog, PackedCounter, RejectingLog};
+
+/// A limiter under test: a function of this package.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Limiter {
+    MutexLog,
+    RejectingLog,
+    FixedWindow,
+    PackedCounter,
+    CasRing,
+}
+
+impl Limiter {
+    /// Its name as a function.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            MutexLog => "mutex_log",
+            RejectingLog => "rejecting_log",
+            FixedWindow => "fixed_window",
+            PackedCounter => "packed_counter",
+            CasRing => "cas_ring",
+        }
+    }
+}
+
+pub(crate) const MODELS: &[(Limiter, &[&str])] = &[
+    (
+        MutexLog,
+        &[
+            "any::last_permit",
+            "any::three_for_two",
+            "any::twice_each",
+            "any::costly_requests",
+            "any::unequal_costs",
+            "any::expiry_edge",
+            "any::denial_beside_allowance",
+            "any::looks_beside_takes",
+            "any::readings_out_of_order",
+            "any::reset_beside_takes",
+            "exact::second_quota_denies",
+            "exact::two_quotas_two_costs",
+            "exact::denial_over_two_quotas",
+            "log::requests_and_tokens",
+            "log::early_reading_after_a_late_denial",
+        ],
+    ),
+    (RejectingLog, &["log::clock_inside_the_lock"]),
+    (
+        FixedWindow,
+        &[
+            "any::last_permit",
+            "any::three_for_two",
+            "any::twice_each",
+            "any::costly_requests",
+            "any::unequal_costs",
+            "any::reset_beside_takes",
+            "windows::roll_beside_a_late_taker",
+            "windows::idle_jump",
+            "windows::costs_across_a_roll",
+            "windows::denial_across_a_roll",
+        ],
+    ),
+    (
+        PackedCounter,
+        &[
+            "any::last_permit",
+            "any::three_for_two",
+            "any::twice_each",
+            "any::costly_requests",
+            "any::unequal_costs",
+            "any::denial_beside_allowance",
+            "any::looks_beside_takes",
+            "any::readings_out_of_order",
+            "any::reset_beside_takes",
+            "windows::roll_raced",
+            "windows::roll_beside_a_late_taker",
+            "windows::idle_jump",
+            "windows::costs_across_a_roll",
+            "windows::denial_across_a_roll",
+        ],
+    ),
+    (
+        CasRing,
+        &[
+            "any::last_permit",
+            "any::three_for_two",
+            "any::twice_each",
+            "any::costly_requests",
+            "any::unequal_costs",
+            "any::expiry_edge",
+            "any::denial_beside_allowance",
+            "any::looks_beside_takes",
+            "any::readings_out_of_order",
+            "any::reset_beside_takes",
+            "exact::second_quota_denies",
+            "exact::two_quotas_two_costs",
+            "exact::denial_over_two_quotas",
+            "ring::around_one_slot",
+            "ring::sleeping_claimer",
+            "ring::sleeping_helper",
+            "ring::reader_on_an_old_head",
+            "ring::room_to_spare",
+            "ring::record_of_two_permits",
+            "ring::record_of_three_permits",
+            "ring::reset_goes_on",
+            "ring::forgets_on_the_way",
+        ],
+    ),
+];

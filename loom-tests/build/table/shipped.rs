@@ -1,0 +1,68 @@
+//! What twins are made of.
+
+/// A group of shipped files that make one limiter, or a part of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shipped {
+    /// The log and its lock.
+    MutexLog,
+    /// The keeper of the one-word limiters; its twins apply the shipped rules.
+    OneWord,
+    /// The rule of the packed counter; its twins are kept by the shipped keeper.
+    PackedCounter,
+    /// The ring.
+    CasRing,
+}
+
+impl Shipped {
+    /// All of them.
+    pub(crate) const ALL: [Shipped; 4] = [
+        Shipped::MutexLog,
+        Shipped::OneWord,
+        Shipped::PackedCounter,
+        Shipped::CasRing,
+    ];
+
+    /// The module of its twins.
+    pub(crate) fn module(self) -> &'static str {
+        match self {
+            Shipped::MutexLog => "mutex_log",
+            Shipped::OneWord => "one_word",
+            Shipped::PackedCounter => "packed_counter",
+            Shipped::CasRing => "cas_ring",
+        }
+    }
+
+    /// Where its source is, seen from this package.
+    pub(crate) fn folder(self) -> &'static str {
+        match self {
+            Shipped::MutexLog => "../crates/mutex-log/src",
+            Shipped::OneWord => "../crates/core/src",
+            Shipped::PackedCounter => "../crates/packed-counter/src",
+            Shipped::CasRing => "../crates/cas-ring/src",
+        }
+    }
+
+    /// The files of a twin.
+    pub(crate) fn files(self) -> &'static [&'static str] {
+        match self {
+            Shipped::MutexLog => &["log.rs", "lock.rs", "limiter.rs"],
+            Shipped::OneWord => &["one_word.rs"],
+            Shipped::PackedCounter => &["layout.rs", "rule.rs"],
+            Shipped::CasRing => &["head.rs", "slot.rs", "ring.rs"],
+        }
+    }
+
+    /// What a twin's module holds beside its files.
+    pub(crate) fn glue(self) -> &'static str {
+        match self {
+            Shipped::MutexLog => "pub use limiter::{MutexLog, OnRegression};",
+            Shipped::OneWord => {
+                "use crate::twins::as_in_core::*;\n\
+                 use windowpane_core::one_word::{OneWordRule, Verdict};\n\
+                 pub use one_word::OneWordLimiter;"
+            }
+            Shipped::PackedCounter => "pub use rule::TwoWindowRule;",
+            Shipped::CasRing => "pub use ring::CasRing;",
+        }
+    }
+}

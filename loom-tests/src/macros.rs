@@ -1,0 +1,30 @@
+//! What the tests of all limiters are made with.
+
+/// A model that a shipped limiter must hold under.
+#[macro_export]
+macro_rules! ships {
+    ($subject:ident $group:ident::$model:ident) => {
+        #[test]
+        fn $model() {
+            let script = $crate::scripts::$group::$model();
+            $crate::holds(stringify!($model), script, $crate::$subject());
+        }
+    };
+}
+
+/// A twin that a model must find out.
+#[macro_export]
+macro_rules! found {
+    ($subject:ident $of:ident $twin:ident $group:ident::$model:ident, $build:expr) => {
+        #[test]
+        fn $model() {
+            let script = $crate::scripts::$group::$model();
+            let name = concat!(stringify!($of), "::", stringify!($twin));
+            $crate::finds(
+                stringify!($model),
+                script,
+                $crate::$subject().twin(name, $build),
+            );
+        }
+    };
+}

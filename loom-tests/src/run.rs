@@ -1,0 +1,99 @@
+//! Makes the calls of a script and keeps the answers.
+
+use std::sync::Arc;
+
+use windowpane_core::sync::{Atomic, Ordering};
+use windowpane_core::{AcquireError, Clock, Decision, Detailed, Nanos, RateLimiter};
+
+use crate::script::{Call, Script};
+
+/// What a call answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Decision(Result<Decision, AcquireError>),
+    Detailed(Result<Detailed, AcquireError>),
+    Reset,
+}
+
+impl Answer {
+    /// When the charge was recorded, if there was one. A peek charges nothing.
+    pub(crate) fn charged_at(&self, call: Call) -> Option<Nanos> {
+        let decision = match (call, self) {
+            (Call::Peek { .. }, _) => return None,
+            (_, Answer::Decision(Ok(decision))) => *decision,
+            (_, Answer::Detailed(Ok(detailed))) => detailed.decision(),
+            _ => return None,
+        };
+        match decision {
+            Decision::Allowed { at } => Some(at),
+            Decision::Denied(_) => None,
+        }
+    }
+}
+
+/// The answers to all calls of a script, in the order of [`Script::calls`].
+pub(crate) type Outcome = Vec<Answer>;
+
+/// A limiter and a clock that ticks.
+pub(crate) struct Stage<L> {
+    limiter: L,
+    clock: TickingClock,
+}
+
+impl<L: RateLimiter> Stage<L> {
+    pub(crate) fn new(limiter: L) -> Stage<L> {
+        let clock = TickingClock(Atomic::new(0));
+        Stage { limiter, clock }
+    }
+
+    pub(crate) fn make(&self, call: Call) -> Answer {
+        let limiter = &self.limiter;
+        match call {
+            Call::Acquire { now, cost } => Answer::Decision(limiter.acquire_at(now, cost)),
+            Call::Now { cost } => Answer::Decision(limiter.acquire_with(&self.clock, cost)),
+            Call::Detailed { now, cost } => {
+                Answer::Detailed(limiter.acquire_detailed_at(now, cost))
+            }
+            Call::Peek { now, cost } => Answer::Detailed(limiter.peek_at(now, cost)),
+            Call::Reset => {
+                limiter.reset();
+                Answer::Reset
+            }
+        }
+    }
+
+    fn make_all(&self, calls: &[Call]) -> Outcome {
+        calls.iter().map(|call| self.make(*call)).collect()
+    }
+}
+
+/// Each reading is one nanosecond after the one before, whoever reads.
+struct TickingClock(Atomic<u64>);
+
+impl Clock for TickingClock {
+    fn now(&self) -> Nanos {
+        self.0.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+/// Plays the script inside a loom model: its first thread on the model's own thread, the others
+/// beside it.
+///
+/// The threads share the limiter through std's `Arc`, which loom does not see: it adds no order
+/// between them. Answers travel by return value.
+pub(crate) fn race<L: RateLimiter + 'static>(script: &Arc<Script>, limiter: L) -> Outcome {
+    let stage = Arc::new(Stage::new(limiter));
+    let mut outcome = stage.make_all(&script.before);
+    let others: Vec<_> = (1..script.threads.len())
+        .map(|thread| {
+            let (script, stage) = (script.clone(), stage.clone());
+            loom::thread::spawn(move || stage.make_all(&script.threads[thread]))
+        })
+        .collect();
+    outcome.extend(stage.make_all(&script.threads[0]));
+    for other in others {
+        outcome.extend(other.join().expect("a panic ends the model before"));
+    }
+    outcome.extend(stage.make_all(&script.after));
+    outcome
+}

@@ -1,0 +1,188 @@
+//! A model as data: who calls what.
+
+use windowpane_core::{Cost, Nanos, Quotas};
+
+/// One call to a limiter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Call {
+    /// `acquire_at`.
+    Acquire {
+        /// The clock reading.
+        now: Nanos,
+        /// What is asked for.
+        cost: Cost,
+    },
+    /// `acquire_detailed_at`.
+    Detailed {
+        /// The clock reading.
+        now: Nanos,
+        /// What is asked for.
+        cost: Cost,
+    },
+    /// `peek_at`.
+    Peek {
+        /// The clock reading.
+        now: Nanos,
+        /// What is asked for.
+        cost: Cost,
+    },
+    /// `acquire_with` a clock that all threads share and that ticks at every reading.
+    Now {
+        /// What is asked for.
+        cost: Cost,
+    },
+    /// `reset`.
+    Reset,
+}
+
+impl Call {
+    /// The same call for `permits`.
+    ///
+    /// # Panics
+    /// If the call has no cost, or `permits` is 0.
+    pub(crate) fn costing(mut self, permits: u64) -> Call {
+        match &mut self {
+            Call::Acquire { cost, .. }
+            | Call::Detailed { cost, .. }
+            | Call::Peek { cost, .. }
+            | Call::Now { cost } => *cost = Cost::new(permits).expect("a cost above 0"),
+            Call::Reset => panic!("a reset costs nothing"),
+        }
+        self
+    }
+
+    /// What is asked for; nothing by a reset.
+    pub(crate) fn cost(&self) -> Option<Cost> {
+        match *self {
+            Call::Acquire { cost, .. }
+            | Call::Detailed { cost, .. }
+            | Call::Peek { cost, .. }
+            | Call::Now { cost } => Some(cost),
+            Call::Reset => None,
+        }
+    }
+}
+
+/// Asks for one permit at `now`.
+pub(crate) fn acquire(now: Nanos) -> Call {
+    let cost = Cost::ONE;
+    Call::Acquire { now, cost }
+}
+
+/// Asks for one permit at `now`, and what remains.
+pub(crate) fn detailed(now: Nanos) -> Call {
+    let cost = Cost::ONE;
+    Call::Detailed { now, cost }
+}
+
+/// Looks at `now`.
+pub(crate) fn peek(now: Nanos) -> Call {
+    let cost = Cost::ONE;
+    Call::Peek { now, cost }
+}
+
+/// Asks for one permit by the shared ticking clock.
+pub(crate) fn now() -> Call {
+    Call::Now { cost: Cost::ONE }
+}
+
+/// Forgets all.
+pub(crate) fn reset() -> Call {
+    Call::Reset
+}
+
+/// A limiter's quotas and who calls what: first some calls alone, then threads that race, then,
+/// when all threads are done, some calls alone that look at what the race has left.
+#[derive(Clone, Debug)]
+pub struct Script {
+    pub(crate) quotas: Quotas,
+    pub(crate) capacity: u64,
+    pub(crate) before: Vec<Call>,
+    pub(crate) threads: Vec<Vec<Call>>,
+    pub(crate) after: Vec<Call>,
+    pub(crate) preemptions: Option<usize>,
+}
+
+impl Script {
+    /// Nobody calls anything yet.
+    ///
+    /// # Panics
+    /// If a quota is malformed.
+    pub(crate) fn new<const N: usize>(quotas: [&str; N]) -> Script {
+        let quotas = Quotas::parse(quotas).expect("well-formed quotas");
+        Script {
+            capacity: quotas.largest_limit(),
+            quotas,
+            before: Vec::new(),
+            threads: Vec::new(),
+            after: Vec::new(),
+            preemptions: None,
+        }
+    }
+
+    /// A ring has room for `capacity` permits (the largest limit unless said).
+    pub(crate) fn capacity(mut self, capacity: u64) -> Script {
+        self.capacity = capacity;
+        self
+    }
+
+    /// Calls before the threads start.
+    pub(crate) fn before(mut self, calls: impl IntoIterator<Item = Call>) -> Script {
+        self.before.extend(calls);
+        self
+    }
+
+    /// One thread more.
+    pub(crate) fn thread(mut self, calls: impl IntoIterator<Item = Call>) -> Script {
+        self.threads.push(calls.into_iter().collect());
+        self
+    }
+
+    /// Calls after all threads have ended.
+    pub(crate) fn after(mut self, calls: impl IntoIterator<Item = Call>) -> Script {
+        self.after.extend(calls);
+        self
+    }
+
+    /// For limiters whose calls take many steps: only schedules in which threads that could go on
+    /// are interrupted at most `bound` times.
+    pub(crate) fn preemptions(mut self, bound: usize) -> Script {
+        self.preemptions = Some(bound);
+        self
+    }
+
+    /// The quotas.
+    pub fn quotas(&self) -> Quotas {
+        self.quotas.clone()
+    }
+
+    /// The capacity of a ring.
+    pub fn ring_capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    /// All calls, in the order in which their answers stand in an outcome.
+    pub(crate) fn calls(&self) -> impl Iterator<Item = (Caller, Call)> + '_ {
+        let alone = |caller: Caller| move |call: &Call| (caller, *call);
+        let threads = self
+            .threads
+            .iter()
+            .enumerate()
+            .flat_map(move |(thread, calls)| calls.iter().map(alone(Caller::Thread(thread))));
+        let before = self.before.iter().map(alone(Caller::Before));
+        let after = self.after.iter().map(alone(Caller::After));
+        before.chain(threads).chain(after)
+    }
+
+    pub(crate) fn resets(&self) -> bool {
+        self.calls().any(|(_, call)| call == Call::Reset)
+    }
+}
+
+/// Who makes a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Caller {
+    Before,
+    Thread(usize),
+    After,
+}

@@ -1,0 +1,7 @@
+//! The models, each a list of calls. Windows are of a few nanoseconds, so that every edge is near.
+
+pub mod any;
+pub mod exact;
+pub mod log;
+pub mod ring;
+pub mod windows;

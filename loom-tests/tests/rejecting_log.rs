@@ -1,0 +1,20 @@
+//! The log that rejects times that step back, under every schedule, and its twins. `build/table`
+//! lists both.
+#![cfg(loom)]
+
+macro_rules! model {
+    ($group:ident::$model:ident) => {
+        windowpane_loom_tests::ships!(rejecting_log $group::$model);
+    };
+}
+
+macro_rules! twin {
+    (mutex_log $twin:ident $group:ident::$model:ident) => {
+        windowpane_loom_tests::found!(rejecting_log mutex_log $twin $group::$model, |script| {
+            use windowpane_loom_tests::twins::mutex_log::$twin::{MutexLog, OnRegression};
+            <MutexLog>::with_regression(script.quotas(), OnRegression::Reject)
+        });
+    };
+}
+
+include!(concat!(env!("OUT_DIR"), "/rejecting_log.rs"));
