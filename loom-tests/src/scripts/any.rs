@@ -65,7 +65,7 @@ pub fn denial_beside_allowance() -> Script {
         .thread([acquire(8), acquire(9)])
         .thread([acquire(8), acquire(11)])
         .after([peek(11), peek(18), peek(21), peek(30)])
-        .preemptions(3)
+        .preemptions(4)
 }
 
 /// One looks while the other takes.
@@ -75,7 +75,6 @@ pub fn looks_beside_takes() -> Script {
         .thread([detailed(5), detailed(11)])
         .thread([peek(5), peek(11)])
         .after([peek(11), peek(15), peek(21)])
-        .preemptions(4)
 }
 
 /// Clock readings arrive out of order, on one thread and between threads.
@@ -90,7 +89,7 @@ pub fn readings_out_of_order() -> Script {
             peek(31),
             peek(38),
         ])
-        .preemptions(3)
+        .preemptions(4)
 }
 
 /// All is forgotten while the other takes.
@@ -100,5 +99,4 @@ pub fn reset_beside_takes() -> Script {
         .thread([reset()])
         .thread([acquire(5), acquire(9)])
         .after([peek(5), peek(9), peek(18), acquire(19), peek(19)])
-        .preemptions(4)
 }

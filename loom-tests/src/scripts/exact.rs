@@ -8,7 +8,7 @@ pub fn second_quota_denies() -> Script {
         .thread([acquire(5), acquire(7)])
         .thread([acquire(5), acquire(8)])
         .after([peek(8), peek(11), peek(25), peek(28)])
-        .preemptions(3)
+        .preemptions(4)
 }
 
 /// Two quotas and two costs: each is charged against both or none.
@@ -18,7 +18,7 @@ pub fn two_quotas_two_costs() -> Script {
         .thread([acquire(5).costing(2)])
         .thread([acquire(5).costing(2), detailed(10)])
         .after([peek(10), peek(15), peek(21), peek(25), peek(30)])
-        .preemptions(3)
+        .preemptions(4)
 }
 
 /// While the second quota denies one, the other takes the place of the permit that decides the

@@ -9,7 +9,7 @@ pub fn around_one_slot() -> Script {
         .thread([acquire(10)])
         .thread([acquire(20), acquire(30), acquire(40)])
         .after([peek(40), peek(49), peek(50)])
-        .preemptions(3)
+        .preemptions(4)
 }
 
 /// Two slots, one claimed by a sleeper. What it spoils is not the newest record, which the next
@@ -19,7 +19,7 @@ pub fn sleeping_claimer() -> Script {
         .thread([acquire(10)])
         .thread([acquire(20), acquire(25), acquire(30)])
         .after([peek(34), peek(35), peek(39), peek(40)])
-        .preemptions(3)
+        .preemptions(4)
 }
 
 /// The same with one call more, so that the slot a sleeping helper spoils is not the newest.
@@ -86,5 +86,4 @@ pub fn forgets_on_the_way() -> Script {
         .thread([acquire(EDGE), acquire(EDGE + 4)])
         .thread([detailed(EDGE + 1)])
         .after([4, 5, 10, 14].map(|later| peek(EDGE + later)))
-        .preemptions(3)
 }

@@ -9,7 +9,7 @@ use anyhow::{Context as _, bail, ensure};
 
 use super::Test;
 
-/// The tests whose name contains one of `filters`; all if there is none.
+/// The tests whose name contains all of `filters`.
 pub(super) fn tests(filters: &[String]) -> anyhow::Result<Vec<Test>> {
     let mut tests = Vec::new();
     for (target, binary) in binaries()? {
@@ -22,7 +22,7 @@ pub(super) fn tests(filters: &[String]) -> anyhow::Result<Vec<Test>> {
                 continue;
             };
             let name = format!("{target} {path}");
-            if filters.is_empty() || filters.iter().any(|filter| name.contains(filter)) {
+            if filters.iter().all(|filter| name.contains(filter)) {
                 tests.push(Test {
                     binary: binary.clone(),
                     name,

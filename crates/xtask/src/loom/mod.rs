@@ -15,15 +15,26 @@ use outcome::Outcome;
 /// The loom models of the shipped limiters, and the twins with a seeded bug that they must find.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Run only the tests whose name contains one of these texts: the name of a test file, a model
-    /// or a twin.
+    /// Run only the tests whose name contains all of these texts: parts of the names of a test file,
+    /// a model or a twin.
     filters: Vec<String>,
     /// Where a model bounds the preemptions, allow this many more, or `all`: hours or days.
-    #[arg(long, value_name = "N|all", default_value = "")]
+    #[arg(long, value_name = "N|all", default_value = "0", value_parser = bound)]
     deep: String,
     /// Show, for each twin, the calls and the steps that found it.
     #[arg(long)]
     steps: bool,
+}
+
+/// How many preemptions more, as the models read it from their environment.
+fn bound(text: &str) -> Result<String, String> {
+    match text {
+        "all" => Ok(text.into()),
+        _ => match text.parse::<u8>() {
+            Ok(_) => Ok(text.into()),
+            Err(_) => Err("expected a number from 0 to 255, or `all`".into()),
+        },
+    }
 }
 
 /// One model or one twin: a test in a binary.
