@@ -54,16 +54,21 @@ fn no_decision_allocates_after_the_limiter_is_built() {
                 // The log alone grows with what it accepts; once grown, it allocates no more.
                 ask(&*limiter, 0, 5_000);
             }
-            let region = Region::new(ALLOCATOR);
-            let (allowed, denied) = ask(&*limiter, 1 << 44, 5_000);
-            let change = region.change();
-            assert_eq!(change.allocations, 0, "{} with {quotas}", algorithm.name);
-            assert_eq!(change.reallocations, 0, "{} with {quotas}", algorithm.name);
-            assert!(
-                allowed > 50 && denied > 50,
-                "{}: {allowed}, {denied}",
-                algorithm.name
-            );
+            // The test harness has a thread of its own, which allocates now and then. What a
+            // decision allocates, it allocates in every attempt.
+            let attempts = (1..=8_u64).map(|attempt| {
+                let region = Region::new(ALLOCATOR);
+                let (allowed, denied) = ask(&*limiter, attempt << 44, 5_000);
+                let change = region.change();
+                assert!(
+                    allowed > 50 && denied > 50,
+                    "{}: {allowed}, {denied}",
+                    algorithm.name
+                );
+                change.allocations + change.reallocations
+            });
+            let least = attempts.min().expect("there are attempts");
+            assert_eq!(least, 0, "{} with {quotas}", algorithm.name);
             checked += 1;
         }
     }
