@@ -40,10 +40,15 @@ pub fn named(seed: u64) -> Result<Vec<Traffic>> {
 
 /// What [`VARIABLE`] says, without the folders: what a run may tell of it.
 pub fn told() -> String {
-    let named = std::env::var(VARIABLE).unwrap_or_default();
-    let file = |path: &str| {
+    without_folders(&std::env::var(VARIABLE).unwrap_or_default())
+}
+
+fn without_folders(named: &str) -> String {
+    let file = |trace: &str| {
+        // Options have slashes of their own, in a quota.
+        let (path, options) = trace.split_at(trace.find('?').unwrap_or(trace.len()));
         let name = path.rsplit('/').next().unwrap_or(path);
-        name.to_string()
+        format!("{name}{options}")
     };
     let files: Vec<String> = named.split(':').map(file).collect();
     files.join(":")
@@ -262,5 +267,14 @@ mod tests {
         let error = read(&path, 1).unwrap_err().to_string();
         assert!(error.contains("bad.csv:3"), "{error}");
         assert!(read("/nowhere.log", 1).is_err());
+    }
+
+    #[test]
+    fn a_run_tells_the_names_of_the_traces_with_their_options_and_without_their_folders() {
+        assert_eq!(
+            without_folders("/a/b/x.log:c/y.csv?time=t&quota=10/60s"),
+            "x.log:y.csv?time=t&quota=10/60s"
+        );
+        assert_eq!(without_folders(""), "");
     }
 }
