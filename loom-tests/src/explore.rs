@@ -1,6 +1,5 @@
 //! Lets loom try every schedule of a script and judges each outcome.
 
-use std::any::Any;
 use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,13 +12,18 @@ use crate::interleave::sequential_outcomes;
 use crate::judge::{Broken, broken};
 use crate::run::{Outcome, race};
 use crate::script::Script;
+use crate::scripts::random::random;
 use crate::subject::Subject;
 
 /// loom keeps its state in statics and in thread-locals: one model at a time.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// What a broken rule panics with inside the model, where the stack is too small to say more.
-const BROKEN: &str = "an outcome that must not be";
+/// What unwinds from inside a model to end its exploration: a rule is broken, or there were as many
+/// schedules as were wanted. What to tell travels beside it: the stack inside is small.
+struct Enough;
+
+/// How many schedules of one random script are tried at most.
+const RANDOM_SCHEDULES: u64 = 20_000;
 
 /// The shipped limiter: no schedule may break a rule.
 ///
@@ -33,7 +37,7 @@ where
     O: RateLimiter + 'static,
 {
     let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let explored = Explored::by(&Arc::new(script), subject);
+    let explored = Explored::by(&Arc::new(script), subject, u64::MAX);
     let name = subject.name;
     if let Some(violation) = &explored.violation {
         panic!("{name} breaks {model}: {}", explored.tell(violation));
@@ -56,13 +60,60 @@ where
     O: RateLimiter + 'static,
 {
     let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let explored = Explored::by(&Arc::new(script), twin);
+    let explored = Explored::by(&Arc::new(script), twin, u64::MAX);
     let (name, summary) = (twin.name, explored.summary());
     let Some(violation) = &explored.violation else {
         panic!("loom does not find what is wrong with {name} by {model}: {summary}");
     };
     println!("loom: finds | {name} | {model} | {summary}");
     println!("{}", explored.tell(violation));
+}
+
+/// The shipped limiter under random scripts of up to `most_quotas` quotas: no schedule may break a
+/// rule. Long explorations are cut short, and the report says how many were.
+///
+/// `WINDOWPANE_LOOM_RANDOM=N` asks for `N` scripts, `WINDOWPANE_LOOM_SEED=S` for those from seed `S`
+/// on.
+///
+/// # Panics
+/// With the seed, and as [`holds`].
+pub fn holds_at_random<L, O>(most_quotas: u64, subject: Subject<L, O>)
+where
+    L: RateLimiter + 'static,
+    O: RateLimiter + 'static,
+{
+    let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let first = number("WINDOWPANE_LOOM_SEED", 0);
+    let last = first + number("WINDOWPANE_LOOM_RANDOM", 40).saturating_sub(1);
+    let (start, name) = (Instant::now(), subject.name);
+    let (mut schedules, mut seen, mut possible, mut cut) = (0, 0, 0, 0);
+    for seed in first..=last {
+        let script = Arc::new(random(seed, most_quotas));
+        let explored = Explored::by(&script, subject, RANDOM_SCHEDULES);
+        if let Some(violation) = &explored.violation {
+            let told = explored.tell(violation);
+            panic!("{name} breaks the random script of seed {seed}, {script:?}: {told}");
+        }
+        schedules += explored.schedules;
+        seen += explored.seen.len();
+        possible += explored.possible.len();
+        cut += u64::from(explored.schedules == RANDOM_SCHEDULES);
+    }
+    println!(
+        "loom: holds | {name} | random {first} to {last} | {cut} cut short | {schedules} schedules | {seen} of \
+         {possible} outcomes | {:.2} s",
+        start.elapsed().as_secs_f64()
+    );
+}
+
+/// A number from the environment.
+fn number(variable: &str, otherwise: u64) -> u64 {
+    match std::env::var(variable) {
+        Err(_) => otherwise,
+        Ok(text) => text
+            .parse()
+            .unwrap_or_else(|_| panic!("{variable} is `{text}`: expected a number")),
+    }
 }
 
 /// How far loom got, and what it saw.
@@ -84,7 +135,8 @@ struct Violation {
 }
 
 impl Explored {
-    fn by<L, O>(script: &Arc<Script>, subject: Subject<L, O>) -> Explored
+    /// Explores until a rule is broken, loom is through, or there were `most` schedules.
+    fn by<L, O>(script: &Arc<Script>, subject: Subject<L, O>, most: u64) -> Explored
     where
         L: RateLimiter + 'static,
         O: RateLimiter + 'static,
@@ -110,12 +162,16 @@ impl Explored {
                 let script = inside.lock().unwrap().script.clone();
                 steps::start();
                 let outcome = race(&script, (subject.build)(&script));
-                let holds = inside.lock().unwrap().judge(outcome, subject.exact);
-                assert!(holds, "{BROKEN}");
+                let mut explored = inside.lock().unwrap();
+                let goes_on = explored.judge(outcome, subject.exact) && explored.schedules < most;
+                drop(explored);
+                if !goes_on {
+                    resume_unwind(Box::new(Enough));
+                }
             });
         }));
         match ended {
-            Err(panic) if !is_ours(&*panic) => resume_unwind(panic),
+            Err(panic) if !panic.is::<Enough>() => resume_unwind(panic),
             _ => {}
         }
         let explored = Arc::into_inner(explored).expect("loom has let go of the model");
@@ -184,9 +240,4 @@ fn preemptions(script: &Script, bounded: bool) -> Option<usize> {
             ),
         },
     }
-}
-
-fn is_ours(panic: &(dyn Any + Send)) -> bool {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)) == Some(BROKEN)
 }

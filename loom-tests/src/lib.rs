@@ -21,8 +21,10 @@ pub mod scripts;
 mod subject;
 
 #[cfg(loom)]
-pub use explore::{finds, holds};
+pub use explore::{finds, holds, holds_at_random};
 #[cfg(loom)]
 pub use script::Script;
 #[cfg(loom)]
-pub use subject::{Subject, cas_ring, fixed_window, mutex_log, packed_counter, rejecting_log};
+pub use subject::{
+    Subject, bucket_ring, cas_ring, fixed_window, mutex_log, packed_counter, rejecting_log,
+};

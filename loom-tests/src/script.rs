@@ -97,6 +97,7 @@ pub(crate) fn reset() -> Call {
 pub struct Script {
     pub(crate) quotas: Quotas,
     pub(crate) capacity: u64,
+    pub(crate) buckets: u32,
     pub(crate) before: Vec<Call>,
     pub(crate) threads: Vec<Vec<Call>>,
     pub(crate) after: Vec<Call>,
@@ -108,10 +109,11 @@ impl Script {
     ///
     /// # Panics
     /// If a quota is malformed.
-    pub(crate) fn new<const N: usize>(quotas: [&str; N]) -> Script {
+    pub(crate) fn new<'a>(quotas: impl IntoIterator<Item = &'a str>) -> Script {
         let quotas = Quotas::parse(quotas).expect("well-formed quotas");
         Script {
             capacity: quotas.largest_limit(),
+            buckets: 5,
             quotas,
             before: Vec::new(),
             threads: Vec::new(),
@@ -123,6 +125,12 @@ impl Script {
     /// A ring has room for `capacity` permits (the largest limit unless said).
     pub(crate) fn capacity(mut self, capacity: u64) -> Script {
         self.capacity = capacity;
+        self
+    }
+
+    /// A bucket ring has `buckets` to the longest window (5 unless said).
+    pub(crate) fn buckets(mut self, buckets: u32) -> Script {
+        self.buckets = buckets;
         self
     }
 
@@ -159,6 +167,11 @@ impl Script {
     /// The capacity of a ring.
     pub fn ring_capacity(&self) -> u64 {
         self.capacity
+    }
+
+    /// The buckets of a bucket ring.
+    pub fn ring_buckets(&self) -> u32 {
+        self.buckets
     }
 
     /// All calls, in the order in which their answers stand in an outcome.

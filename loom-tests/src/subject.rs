@@ -1,6 +1,7 @@
 //! What is explored: the shipped limiters, each beside what says which answers are right.
 
 use windowpane_baselines::FixedWindow;
+use windowpane_bucket_ring::BucketRing;
 use windowpane_cas_ring::CasRing;
 use windowpane_mutex_log::{MutexLog, OnRegression};
 use windowpane_packed_counter::PackedCounter;
@@ -100,5 +101,20 @@ pub fn fixed_window() -> Subject<FixedWindow, FixedWindow> {
         oracle: build,
         exact: false,
         bounded: false,
+    }
+}
+
+/// The bucket ring, compared with itself used by one thread: property tests compare that with a
+/// list. It may deny early and never admits above a quota.
+pub fn bucket_ring() -> Subject<BucketRing, BucketRing> {
+    let build = |script: &Script| {
+        BucketRing::with_buckets(script.quotas(), script.ring_buckets()).expect("a ring")
+    };
+    Subject {
+        name: "bucket-ring",
+        build,
+        oracle: build,
+        exact: true,
+        bounded: true,
     }
 }

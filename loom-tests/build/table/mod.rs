@@ -1,5 +1,6 @@
 //! Which models run on which limiter, and which twin each of them must find.
 
+mod bucket_ring;
 mod cas_ring;
 mod models;
 mod mutex_log;
@@ -35,6 +36,7 @@ pub(crate) fn twins() -> impl Iterator<Item = &'static Twin> {
         one_word::TWINS,
         packed_counter::TWINS,
         cas_ring::TWINS,
+        bucket_ring::TWINS,
     ]
     .into_iter()
     .flatten()

@@ -1,6 +1,6 @@
 //! The models that each limiter must hold under: functions of `scripts`.
 
-use Limiter::{CasRing, FixedWindow, MutexLog, PackedCounter, RejectingLog};
+use Limiter::{BucketRing, CasRing, FixedWindow, MutexLog, PackedCounter, RejectingLog};
 
 /// A limiter under test: a function of this package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,6 +10,7 @@ pub(crate) enum Limiter {
     FixedWindow,
     PackedCounter,
     CasRing,
+    BucketRing,
 }
 
 impl Limiter {
@@ -21,6 +22,7 @@ impl Limiter {
             FixedWindow => "fixed_window",
             PackedCounter => "packed_counter",
             CasRing => "cas_ring",
+            BucketRing => "bucket_ring",
         }
     }
 }
@@ -106,6 +108,31 @@ pub(crate) const MODELS: &[(Limiter, &[&str])] = &[
             "ring::record_of_three_permits",
             "ring::reset_goes_on",
             "ring::forgets_on_the_way",
+        ],
+    ),
+    (
+        BucketRing,
+        &[
+            "any::last_permit",
+            "any::three_for_two",
+            "any::twice_each",
+            "any::costly_requests",
+            "any::unequal_costs",
+            "any::denial_beside_allowance",
+            "any::looks_beside_takes",
+            "any::readings_out_of_order",
+            "any::reset_beside_takes",
+            "buckets::roll_beside_an_acquire",
+            "buckets::two_rolls_beside_an_acquire",
+            "buckets::oldest_still_needed",
+            "buckets::sleeping_helper",
+            "buckets::around_the_ring",
+            "buckets::around_the_ring_with_a_look",
+            "buckets::around_the_ring_in_vain",
+            "buckets::idle_jump_past_the_ring",
+            "buckets::record_beside_its_head",
+            "buckets::reset_goes_on",
+            "buckets::two_quotas",
         ],
     ),
 ];

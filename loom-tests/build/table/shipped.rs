@@ -11,15 +11,18 @@ pub(crate) enum Shipped {
     PackedCounter,
     /// The ring.
     CasRing,
+    /// The bucket ring.
+    BucketRing,
 }
 
 impl Shipped {
     /// All of them.
-    pub(crate) const ALL: [Shipped; 4] = [
+    pub(crate) const ALL: [Shipped; 5] = [
         Shipped::MutexLog,
         Shipped::OneWord,
         Shipped::PackedCounter,
         Shipped::CasRing,
+        Shipped::BucketRing,
     ];
 
     /// The module of its twins.
@@ -29,6 +32,7 @@ impl Shipped {
             Shipped::OneWord => "one_word",
             Shipped::PackedCounter => "packed_counter",
             Shipped::CasRing => "cas_ring",
+            Shipped::BucketRing => "bucket_ring",
         }
     }
 
@@ -39,6 +43,7 @@ impl Shipped {
             Shipped::OneWord => "../crates/core/src",
             Shipped::PackedCounter => "../crates/packed-counter/src",
             Shipped::CasRing => "../crates/cas-ring/src",
+            Shipped::BucketRing => "../crates/bucket-ring/src",
         }
     }
 
@@ -49,6 +54,14 @@ impl Shipped {
             Shipped::OneWord => &["one_word.rs"],
             Shipped::PackedCounter => &["layout.rs", "rule.rs"],
             Shipped::CasRing => &["head.rs", "slot.rs", "ring.rs"],
+            Shipped::BucketRing => &[
+                "width.rs",
+                "head.rs",
+                "record.rs",
+                "plan.rs",
+                "view.rs",
+                "ring.rs",
+            ],
         }
     }
 
@@ -63,6 +76,7 @@ impl Shipped {
             }
             Shipped::PackedCounter => "pub use rule::TwoWindowRule;",
             Shipped::CasRing => "pub use ring::CasRing;",
+            Shipped::BucketRing => "pub use ring::BucketRing;",
         }
     }
 }

@@ -1,7 +1,9 @@
 //! The models, each a list of calls. Windows are of a few nanoseconds, so that every edge is near.
 
 pub mod any;
+pub mod buckets;
 pub mod exact;
 pub mod log;
+pub mod random;
 pub mod ring;
 pub mod windows;

@@ -1,0 +1,147 @@
+//! Twins of the bucket ring.
+
+use super::Limiter::BucketRing;
+use super::{Shipped, Twin};
+
+/// A twin of the bucket ring: its name, the file that has the bug, the models that must find it,
+/// the bug, what ships, and what the twin has instead.
+macro_rules! ring {
+    ($name:literal $file:literal [$($model:literal)*] $bug:literal $shipped:literal => $seeded:literal) => {
+        Twin {
+            name: $name,
+            bug: $bug,
+            of: Shipped::BucketRing,
+            file: $file,
+            shipped: $shipped,
+            seeded: $seeded,
+            found_by: &[$((BucketRing, $model)),*],
+        }
+    };
+}
+
+pub(crate) const TWINS: &[Twin] = &[
+    // What a claim rests on.
+    ring! {
+        "claims_blindly" "ring.rs"
+        ["any::last_permit" "buckets::roll_beside_an_acquire" "buckets::two_quotas"]
+        "It checks and then adds, whatever head it meets by then"
+        "head.to_bits(), claimed.to_bits(),"
+        => "self.head.load(Ordering::Relaxed), claimed.to_bits(),"
+    },
+    ring! {
+        "charges_partly" "ring.rs"
+        ["any::costly_requests" "any::unequal_costs"]
+        "The first request of a bucket is charged one permit whatever it costs"
+        "head.roll(view.at, charge, kept, slots)"
+        => "head.roll(view.at, 1, kept, slots)"
+    },
+    ring! {
+        "second_quota_not_asked" "ring.rs"
+        ["buckets::two_quotas"]
+        "It asks the first quota alone"
+        "self.plan.others.iter().zip(1..)"
+        => "self.plan.others.iter().zip(1..).take(0)"
+    },
+    ring! {
+        "begins_without_the_record" "ring.rs"
+        ["buckets::roll_beside_an_acquire" "buckets::record_beside_its_head"]
+        "It begins a bucket though the record of the one before is not in place"
+        "if !self.put(view) { return None; }"
+        => ""
+    },
+    ring! {
+        "has_no_spare_slot" "plan.rs"
+        ["buckets::oldest_still_needed"]
+        "The record of the newest bucket takes the place of one that is still needed"
+        "self.longest().most() + 1"
+        => "self.longest().most()"
+    },
+    // What putting a record in place rests on.
+    ring! {
+        "puts_without_a_look" "ring.rs"
+        ["buckets::sleeping_helper" "buckets::roll_beside_an_acquire"]
+        "A helper does not look at the head again, and a late one overwrites a later record"
+        "if self.load_head() != view.head { return false; }"
+        => ""
+    },
+    ring! {
+        "puts_blindly" "ring.rs"
+        ["buckets::sleeping_helper"]
+        "A helper writes the slot whatever it holds by then"
+        "slot.compare_exchange(found, record.0, Ordering::AcqRel,"
+        => "slot.compare_exchange(slot.load(Ordering::Relaxed), record.0, Ordering::AcqRel,"
+    },
+    ring! {
+        "in_place_by_its_bucket" "ring.rs"
+        ["buckets::sleeping_helper" "buckets::roll_beside_an_acquire"]
+        "A record put before more went into its bucket is taken for the last"
+        "if found == record.0 {"
+        => "if found >> 40 == record.0 >> 40 {"
+    },
+    // What a denial and a look rest on.
+    ring! {
+        "denies_at_one_look" "ring.rs"
+        ["buckets::around_the_ring"]
+        "It denies without a second look at the head"
+        "let stands = self.load_head() == head;"
+        => "let stands = true;"
+    },
+    ring! {
+        "peeks_at_one_look" "ring.rs"
+        ["buckets::around_the_ring_with_a_look"]
+        "It tells what remains without a second look at the head"
+        "if self.load_head() == head { return Ok(self.detail("
+        => "if true { return Ok(self.detail("
+    },
+    // Resets.
+    ring! {
+        "reset_keeps_the_bucket" "head.rs"
+        ["any::reset_beside_takes"]
+        "After a reset what was accepted still counts"
+        "time: 0, place: self.place & !(INDEX_MASK << COUNT_BITS),"
+        => "time: 0, place: self.place,"
+    },
+    ring! {
+        "reset_only_tries" "ring.rs"
+        ["any::reset_beside_takes" "buckets::reset_goes_on"]
+        "A reset gives up when its exchange is lost"
+        "Err(found) => head = found,"
+        => "Err(_) => return,"
+    },
+    // What the memory orders are for.
+    ring! {
+        "claim_is_relaxed" "ring.rs"
+        ["buckets::record_beside_its_head" "buckets::roll_beside_an_acquire"]
+        "A head does not bring the records before it along"
+        "claimed.to_bits(), Ordering::Release, Ordering::Relaxed"
+        => "claimed.to_bits(), Ordering::Relaxed, Ordering::Relaxed"
+    },
+    ring! {
+        "head_load_is_relaxed" "ring.rs"
+        ["buckets::record_beside_its_head" "buckets::sleeping_helper"]
+        "Who sees a head need not see the records before it"
+        "Head::from_bits(self.head.load(Ordering::Acquire))"
+        => "Head::from_bits(self.head.load(Ordering::Relaxed))"
+    },
+    ring! {
+        "record_load_is_relaxed" "view.rs"
+        ["buckets::around_the_ring"]
+        "A slot of a later lap does not bring the head that allowed it along"
+        "Record(slot.load(Ordering::Acquire))"
+        => "Record(slot.load(Ordering::Relaxed))"
+    },
+    ring! {
+        "helper_load_is_relaxed" "ring.rs"
+        ["buckets::sleeping_helper" "buckets::roll_beside_an_acquire"]
+        "A helper that finds a later record may still see the old head"
+        "let found = slot.load(Ordering::Acquire);"
+        => "let found = slot.load(Ordering::Relaxed);"
+    },
+    ring! {
+        "put_does_not_release" "ring.rs"
+        ["buckets::around_the_ring" "buckets::sleeping_helper"]
+        "A slot does not bring the head along that its writer had seen"
+        "Ordering::AcqRel, Ordering::Acquire); if put.is_ok()"
+        => "Ordering::Acquire, Ordering::Acquire); if put.is_ok()"
+    },
+];

@@ -1,0 +1,24 @@
+//! The limiters that ship under random scripts.
+#![cfg(loom)]
+
+use windowpane_loom_tests::{cas_ring, fixed_window, holds_at_random, mutex_log, packed_counter};
+
+#[test]
+fn the_ring_under_random_scripts() {
+    holds_at_random(2, cas_ring());
+}
+
+#[test]
+fn the_log_under_random_scripts() {
+    holds_at_random(2, mutex_log());
+}
+
+#[test]
+fn the_counter_under_random_scripts() {
+    holds_at_random(1, packed_counter());
+}
+
+#[test]
+fn the_fixed_window_under_random_scripts() {
+    holds_at_random(1, fixed_window());
+}
