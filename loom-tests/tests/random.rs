@@ -1,11 +1,18 @@
 //! The limiters that ship under random scripts.
 #![cfg(loom)]
 
-use windowpane_loom_tests::{cas_ring, fixed_window, holds_at_random, mutex_log, packed_counter};
+use windowpane_loom_tests::{
+    bucket_ring, cas_ring, fixed_window, holds_at_random, mutex_log, packed_counter,
+};
 
 #[test]
 fn the_ring_under_random_scripts() {
     holds_at_random(2, cas_ring());
+}
+
+#[test]
+fn the_bucket_ring_under_random_scripts() {
+    holds_at_random(1, bucket_ring());
 }
 
 #[test]

@@ -23,7 +23,14 @@ pub(crate) const TWINS: &[Twin] = &[
     // What a claim rests on.
     ring! {
         "claims_blindly" "ring.rs"
-        ["any::last_permit" "buckets::roll_beside_an_acquire" "buckets::two_quotas"]
+        [
+            "any::last_permit"
+            "any::three_for_two"
+            "buckets::roll_beside_an_acquire"
+            "buckets::around_the_ring_in_vain"
+            "buckets::idle_jump_past_the_ring"
+            "buckets::two_quotas"
+        ]
         "It checks and then adds, whatever head it meets by then"
         "head.to_bits(), claimed.to_bits(),"
         => "self.head.load(Ordering::Relaxed), claimed.to_bits(),"
@@ -44,7 +51,12 @@ pub(crate) const TWINS: &[Twin] = &[
     },
     ring! {
         "begins_without_the_record" "ring.rs"
-        ["buckets::roll_beside_an_acquire" "buckets::record_beside_its_head"]
+        [
+            "any::twice_each"
+            "any::readings_out_of_order"
+            "buckets::roll_beside_an_acquire"
+            "buckets::record_beside_its_head"
+        ]
         "It begins a bucket though the record of the one before is not in place"
         "if !self.put(view) { return None; }"
         => ""
@@ -59,7 +71,7 @@ pub(crate) const TWINS: &[Twin] = &[
     // What putting a record in place rests on.
     ring! {
         "puts_without_a_look" "ring.rs"
-        ["buckets::sleeping_helper" "buckets::roll_beside_an_acquire"]
+        ["buckets::sleeping_helper" "buckets::two_rolls_beside_an_acquire"]
         "A helper does not look at the head again, and a late one overwrites a later record"
         "if self.load_head() != view.head { return false; }"
         => ""
@@ -73,7 +85,12 @@ pub(crate) const TWINS: &[Twin] = &[
     },
     ring! {
         "in_place_by_its_bucket" "ring.rs"
-        ["buckets::sleeping_helper" "buckets::roll_beside_an_acquire"]
+        [
+            "any::denial_beside_allowance"
+            "any::looks_beside_takes"
+            "buckets::sleeping_helper"
+            "buckets::roll_beside_an_acquire"
+        ]
         "A record put before more went into its bucket is taken for the last"
         "if found == record.0 {"
         => "if found >> 40 == record.0 >> 40 {"

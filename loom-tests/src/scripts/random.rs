@@ -56,6 +56,7 @@ pub fn random(seed: u64, most_quotas: u64) -> Script {
     let looks = [0, 1, longest / 2, longest, 2 * longest];
     script
         .after(looks.map(|later| peek(time + longest + later)))
+        .buckets(1 + random.below(3) as u32)
         .preemptions(3)
 }
 

@@ -21,6 +21,12 @@ pub(crate) struct Args {
     /// Where a model bounds the preemptions, allow this many more, or `all`: hours or days.
     #[arg(long, value_name = "N|all", default_value = "0", value_parser = bound)]
     deep: String,
+    /// How many random scripts each limiter is tried with.
+    #[arg(long, value_name = "N", default_value_t = 40)]
+    random: u64,
+    /// The seed of the first random script.
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    seed: u64,
     /// Show, for each twin, the calls and the steps that found it.
     #[arg(long)]
     steps: bool,
@@ -96,7 +102,7 @@ fn run_all(tests: Vec<Test>, args: &Args) -> Vec<Outcome> {
         for _ in 0..cores {
             scope.spawn(|| {
                 while let Some(test) = { queue.lock().unwrap().pop_front() } {
-                    let outcome = run_one(test, &args.deep);
+                    let outcome = run_one(test, args);
                     let mut outcomes = outcomes.lock().unwrap();
                     println!("{outcome}");
                     if args.steps && outcome.passed {
@@ -110,10 +116,12 @@ fn run_all(tests: Vec<Test>, args: &Args) -> Vec<Outcome> {
     outcomes.into_inner().unwrap()
 }
 
-fn run_one(test: Test, deep: &str) -> Outcome {
+fn run_one(test: Test, args: &Args) -> Outcome {
     let ran = Command::new(&test.binary)
         .args(["--exact", &test.path, "--nocapture"])
-        .env("WINDOWPANE_LOOM_DEEP", deep)
+        .env("WINDOWPANE_LOOM_DEEP", &args.deep)
+        .env("WINDOWPANE_LOOM_RANDOM", args.random.to_string())
+        .env("WINDOWPANE_LOOM_SEED", args.seed.to_string())
         .output();
     match ran {
         Ok(ran) => Outcome::new(test.name, ran.status.success(), &ran.stdout, &ran.stderr),
