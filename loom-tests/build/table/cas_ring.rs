@@ -225,6 +225,13 @@ pub(crate) const TWINS: &[Twin] = &[
         => "Slot(self.slot(place.index).load(Ordering::Relaxed)).is_of(place)"
     },
     ring! {
+        "settle_load_is_relaxed" "ring.rs"
+        ["ring::record_of_three_permits"]
+        "Who settles and finds a later lap may still see the old head"
+        "let slot = Slot(self.slot(place.index).load(Ordering::Acquire)); if slot.is_of(place) { break"
+        => "let slot = Slot(self.slot(place.index).load(Ordering::Relaxed)); if slot.is_of(place) { break"
+    },
+    ring! {
         "helper_load_is_relaxed" "ring.rs"
         ["ring::sleeping_helper"]
         "A helper that finds a later lap may still see the old head"
