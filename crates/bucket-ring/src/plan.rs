@@ -30,6 +30,8 @@ pub(crate) struct Plan {
     pub(crate) first: Rule,
     pub(crate) others: Box<[Rule]>,
     pub(crate) smallest_limit: u64,
+    /// The limit, if there is one quota; 0 if there are more.
+    pub(crate) limit_alone: u64,
     /// What all quotas count.
     unit: Unit,
     pub(crate) quotas: Quotas,
@@ -80,6 +82,7 @@ impl Plan {
             width,
             first: rule(&quotas[0]),
             others: quotas[1..].iter().map(rule).collect(),
+            limit_alone: if quotas.len() == 1 { limit } else { 0 },
             smallest_limit: quotas.iter().map(Quota::limit).min().unwrap_or(0),
             unit: quotas[0].unit(),
             quotas,

@@ -95,30 +95,20 @@ impl BucketRing {
 
     #[inline]
     fn view(&self, head: Head, now: Nanos) -> View<'_> {
-        View::new(head, now, &self.plan, &self.slots)
+        let located = self.plan.width.locate(now);
+        View::new(head, now, located, &self.plan, &self.slots)
     }
 
     /// Why `cost` does not fit, or `None` if it does. Meaningless if the head has moved.
-    #[inline]
-    fn judge(
-        &self,
-        view: &View<'_>,
-        now: Nanos,
-        cost: Cost,
-    ) -> Result<Option<Denied>, AcquireError> {
+    fn judge(&self, head: Head, now: Nanos, cost: Cost) -> Result<Option<Denied>, AcquireError> {
         let charge = self.plan.charge(cost);
         if charge > self.plan.smallest_limit {
             return self.hopeless(cost);
         }
-        let wait = |rule: &Rule| {
-            let spare = rule.limit - charge;
-            let inside = view.inside(rule.span);
-            let has_room = view.used(inside) <= spare;
-            (!has_room).then(|| view.wait(now, rule, inside, spare))
-        };
-        let mut denial = wait(&self.plan.first).map(|wait| Denied::new(0, Some(wait)));
-        for (rule, index) in self.plan.others.iter().zip(1..) {
-            if let Some(wait) = wait(rule) {
+        let view = self.view(head, now);
+        let mut denial = None;
+        for (index, rule) in self.plan.rules().enumerate() {
+            if let Some(wait) = view.wait(now, rule, charge) {
                 denial = Some(Denied::longest(denial, Denied::new(index, Some(wait))));
             }
         }
@@ -134,13 +124,15 @@ impl BucketRing {
         Ok(zero.map(|index| Denied::new(index, None)))
     }
 
-    /// Puts the newest bucket's record, as `view` has it, in place. `false` if the head has moved.
+    /// Puts the record of the head's bucket, which is `newest`, in place. `false` if the head has
+    /// moved.
     ///
     /// Any thread may do it; all write the same for the same head. In place means equal: a record
     /// put before more went into the same bucket is replaced.
-    fn put(&self, view: &View<'_>) -> bool {
-        let record = Record::new(view.newest, view.head.accepted());
-        let slot = &self.slots[view.head.index() as usize];
+    #[inline]
+    fn put(&self, head: Head, newest: u64) -> bool {
+        let record = Record::new(newest, head.accepted());
+        let slot = &self.slots[head.index() as usize];
         loop {
             // Acquire: what we saw in place must be in place for whoever sees the head we write
             // next.
@@ -151,7 +143,7 @@ impl BucketRing {
             // While the head stands, what was found is older than the record, so it is not found
             // there again. Were the head not looked at again, a thread that slept before its load
             // could take a later record for an older one and overwrite it.
-            if self.load_head() != view.head {
+            if self.load_head() != head {
                 return false;
             }
             let put = slot.compare_exchange(found, record.0, Ordering::AcqRel, Ordering::Acquire);
@@ -161,40 +153,22 @@ impl BucketRing {
         }
     }
 
-    /// The head that begins a new bucket with `charge`. `None` if the head has moved.
-    #[inline(never)]
-    fn roll(&self, view: &View<'_>, charge: u64) -> Option<Head> {
-        // Nobody begins a bucket before the record of the one before is in place.
-        if !self.put(view) {
-            return None;
-        }
-        let kept = view.inside(self.plan.longest());
-        let slots = self.slots.len() as u64;
-        Some(view.head.roll(view.at, charge, kept, slots))
-    }
-
-    /// Decides on `head` and, if allowed, claims. `None` if the head has moved.
-    #[inline]
-    fn attempt(
-        &self,
-        head: Head,
-        now: Nanos,
-        cost: Cost,
-    ) -> Result<Option<Decision>, AcquireError> {
-        let view = self.view(head, now);
-        if let Some(denied) = self.judge(&view, now, cost)? {
-            // If nobody has claimed since, the denial holds at this load.
-            let stands = self.load_head() == head;
-            return Ok(stands.then_some(Decision::Denied(denied)));
-        }
-        let charge = self.plan.charge(cost);
+    /// Claims `charge`, which fits. `None` if the head has moved.
+    #[inline(always)]
+    fn claim(&self, view: View<'_>, charge: u64) -> Option<Nanos> {
+        let View { head, at, .. } = view;
         let claimed = if view.is_in_newest() {
-            head.charge(view.at, charge)
+            head.charge(at, charge)
         } else {
-            match self.roll(&view, charge) {
-                Some(rolled) => rolled,
-                None => return Ok(None),
+            // Worked out before the record is put, so that nothing comes between the two exchanges:
+            // a load would wait for the first.
+            let kept = view.inside(self.plan.longest());
+            let rolled = head.roll(at, charge, kept, self.slots.len() as u64);
+            // Nobody begins a bucket before the record of the one before is in place.
+            if !self.put(head, view.newest) {
+                return None;
             }
+            rolled
         };
         // Release: the records before, seen in place, are in place for all who see this head.
         // Relaxed on failure: the next attempt loads the head anew.
@@ -204,11 +178,62 @@ impl BucketRing {
             Ordering::Release,
             Ordering::Relaxed,
         );
-        Ok(claim.is_ok().then_some(Decision::Allowed { at: view.at }))
+        claim.is_ok().then_some(at)
+    }
+
+    /// The short way, with one quota and a charge within its limit: when it was allowed, or how long
+    /// it is denied.
+    // On its own, and answering in two registers: what callers take in is small, and no answer goes
+    // through memory on its way.
+    #[inline(never)]
+    fn decide_alone(&self, now: Nanos, charge: u64) -> Result<Nanos, Nanos> {
+        let located = self.plan.width.locate(now);
+        loop {
+            let head = self.load_head();
+            let view = View::new(head, now, located, &self.plan, &self.slots);
+            match view.wait(now, &self.plan.first, charge) {
+                None => {
+                    if let Some(at) = self.claim(view, charge) {
+                        return Ok(at);
+                    }
+                }
+                // Nobody has claimed since the head was loaded: the denial holds at this load.
+                Some(wait) if self.load_head() == head => return Err(wait),
+                Some(_) => {}
+            }
+            back_off();
+        }
+    }
+
+    /// Decides on `head` and, if allowed, claims. `None` if the head has moved.
+    fn attempt(
+        &self,
+        head: Head,
+        now: Nanos,
+        cost: Cost,
+    ) -> Result<Option<Decision>, AcquireError> {
+        if let Some(denied) = self.judge(head, now, cost)? {
+            // If nobody has claimed since, the denial holds at this load.
+            let stands = self.load_head() == head;
+            return Ok(stands.then_some(Decision::Denied(denied)));
+        }
+        let claimed = self.claim(self.view(head, now), self.plan.charge(cost));
+        Ok(claimed.map(|at| Decision::Allowed { at }))
+    }
+
+    /// The long way.
+    #[inline(never)]
+    fn decide_among(&self, now: Nanos, cost: Cost) -> Result<Decision, AcquireError> {
+        loop {
+            if let Some(decision) = self.attempt(self.load_head(), now, cost)? {
+                return Ok(decision);
+            }
+            back_off();
+        }
     }
 
     /// What is left of each quota. Meaningless if the head has moved.
-    fn left(&self, view: &View<'_>) -> PerQuota {
+    fn left(&self, view: View<'_>) -> PerQuota {
         let left = |rule: &Rule| {
             let used = view.used(view.inside(rule.span));
             rule.limit.saturating_sub(used)
@@ -234,18 +259,20 @@ impl RateLimiter for BucketRing {
 
     #[inline]
     fn acquire_at(&self, now: Nanos, cost: Cost) -> Result<Decision, AcquireError> {
-        loop {
-            if let Some(decision) = self.attempt(self.load_head(), now, cost)? {
-                return Ok(decision);
-            }
-            back_off();
+        let charge = self.plan.charge(cost);
+        if charge > self.plan.limit_alone {
+            return self.decide_among(now, cost);
         }
+        Ok(match self.decide_alone(now, charge) {
+            Ok(at) => Decision::Allowed { at },
+            Err(wait) => Decision::Denied(Denied::new(0, Some(wait))),
+        })
     }
 
     fn acquire_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
         loop {
             let head = self.load_head();
-            let left = self.left(&self.view(head, now));
+            let left = self.left(self.view(head, now));
             if let Some(decision) = self.attempt(head, now, cost)? {
                 return Ok(self.detail(decision, cost, left));
             }
@@ -257,8 +284,8 @@ impl RateLimiter for BucketRing {
         loop {
             let head = self.load_head();
             let view = self.view(head, now);
-            let left = self.left(&view);
-            let decision = match self.judge(&view, now, cost)? {
+            let left = self.left(view);
+            let decision = match self.judge(head, now, cost)? {
                 None => Decision::Allowed { at: view.at },
                 Some(denied) => Decision::Denied(denied),
             };

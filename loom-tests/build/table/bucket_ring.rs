@@ -39,15 +39,15 @@ pub(crate) const TWINS: &[Twin] = &[
         "charges_partly" "ring.rs"
         ["any::costly_requests" "any::unequal_costs"]
         "The first request of a bucket is charged one permit whatever it costs"
-        "head.roll(view.at, charge, kept, slots)"
-        => "head.roll(view.at, 1, kept, slots)"
+        "head.roll(at, charge, kept,"
+        => "head.roll(at, 1, kept,"
     },
     ring! {
         "second_quota_not_asked" "ring.rs"
         ["buckets::two_quotas"]
         "It asks the first quota alone"
-        "self.plan.others.iter().zip(1..)"
-        => "self.plan.others.iter().zip(1..).take(0)"
+        "self.plan.rules().enumerate()"
+        => "self.plan.rules().enumerate().take(1)"
     },
     ring! {
         "begins_without_the_record" "ring.rs"
@@ -58,7 +58,7 @@ pub(crate) const TWINS: &[Twin] = &[
             "buckets::record_beside_its_head"
         ]
         "It begins a bucket though the record of the one before is not in place"
-        "if !self.put(view) { return None; }"
+        "if !self.put(head, view.newest) { return None; }"
         => ""
     },
     ring! {
@@ -73,7 +73,7 @@ pub(crate) const TWINS: &[Twin] = &[
         "puts_without_a_look" "ring.rs"
         ["buckets::sleeping_helper" "buckets::two_rolls_beside_an_acquire"]
         "A helper does not look at the head again, and a late one overwrites a later record"
-        "if self.load_head() != view.head { return false; }"
+        "if self.load_head() != head { return false; }"
         => ""
     },
     ring! {
@@ -99,7 +99,14 @@ pub(crate) const TWINS: &[Twin] = &[
     ring! {
         "denies_at_one_look" "ring.rs"
         ["buckets::around_the_ring"]
-        "It denies without a second look at the head"
+        "The short way denies without a second look at the head"
+        "Some(wait) if self.load_head() == head =>"
+        => "Some(wait) =>"
+    },
+    ring! {
+        "refuses_at_one_look" "ring.rs"
+        ["buckets::around_the_ring_in_detail"]
+        "The long way denies without a second look at the head"
         "let stands = self.load_head() == head;"
         => "let stands = true;"
     },

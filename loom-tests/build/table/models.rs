@@ -127,6 +127,7 @@ pub(crate) const MODELS: &[(Limiter, &[&str])] = &[
             "buckets::oldest_still_needed",
             "buckets::sleeping_helper",
             "buckets::around_the_ring",
+            "buckets::around_the_ring_in_detail",
             "buckets::around_the_ring_with_a_look",
             "buckets::around_the_ring_in_vain",
             "buckets::idle_jump_past_the_ring",

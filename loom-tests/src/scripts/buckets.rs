@@ -57,6 +57,17 @@ pub fn around_the_ring() -> Script {
         .after([peek(8), peek(9), peek(11)])
 }
 
+/// The same, asked for what remains too.
+pub fn around_the_ring_in_detail() -> Script {
+    Script::new(["5/2ns"])
+        .buckets(1)
+        .before([acquire(2)])
+        .thread([detailed(3)])
+        .thread([acquire(4), acquire(6), acquire(8)])
+        .after([peek(8), peek(9), peek(11)])
+        .preemptions(3)
+}
+
 /// A look at what remains beside the same way round.
 pub fn around_the_ring_with_a_look() -> Script {
     Script::new(["5/2ns"])
@@ -67,7 +78,7 @@ pub fn around_the_ring_with_a_look() -> Script {
         .after([peek(8), peek(9), peek(11)])
 }
 
-/// The same, with a quota that denies.
+/// One that is denied most of the time, while the others go round the whole ring.
 pub fn around_the_ring_in_vain() -> Script {
     Script::new(["1/2ns"])
         .buckets(1)
