@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use windowpane_core::sync::{Atomic, AtomicU128, CachePadded, Ordering, back_off};
+use windowpane_core::sync::{
+    Atomic, AtomicU128, CachePadded, Ordering, SPINS_SEVERAL_LINES, back_off,
+};
 use windowpane_core::{
     AcquireError, BuildError, Cost, Decision, Denied, Detailed, Nanos, PerQuota, Quotas,
     RateLimiter,
@@ -201,7 +203,7 @@ impl BucketRing {
                 Some(wait) if self.load_head() == head => return Err(wait),
                 Some(_) => {}
             }
-            back_off();
+            back_off(SPINS_SEVERAL_LINES);
         }
     }
 
@@ -228,7 +230,7 @@ impl BucketRing {
             if let Some(decision) = self.attempt(self.load_head(), now, cost)? {
                 return Ok(decision);
             }
-            back_off();
+            back_off(SPINS_SEVERAL_LINES);
         }
     }
 
@@ -276,7 +278,7 @@ impl RateLimiter for BucketRing {
             if let Some(decision) = self.attempt(head, now, cost)? {
                 return Ok(self.detail(decision, cost, left));
             }
-            back_off();
+            back_off(SPINS_SEVERAL_LINES);
         }
     }
 

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use windowpane_core::sync::{Atomic, AtomicU128, CachePadded, Ordering, back_off};
+use windowpane_core::sync::{
+    Atomic, AtomicU128, CachePadded, Ordering, SPINS_SEVERAL_LINES, back_off,
+};
 use windowpane_core::{
     AcquireError, BuildError, Cost, Decision, Denied, Detailed, Nanos, PerQuota, Quota, Quotas,
     RateLimiter, Unit,
@@ -402,7 +404,7 @@ impl RateLimiter for CasRing {
             if let Some(decision) = self.attempt(self.load_head(), now, cost)? {
                 return Ok(decision);
             }
-            back_off();
+            back_off(SPINS_SEVERAL_LINES);
         }
     }
 
@@ -413,7 +415,7 @@ impl RateLimiter for CasRing {
             if let Some(decision) = self.attempt(head, now, cost)? {
                 return Ok(self.detail(decision, cost, left));
             }
-            back_off();
+            back_off(SPINS_SEVERAL_LINES);
         }
     }
 

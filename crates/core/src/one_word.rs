@@ -11,7 +11,7 @@ use crate::error::{AcquireError, BuildError};
 use crate::limiter::RateLimiter;
 use crate::quota::Quota;
 use crate::quotas::Quotas;
-use crate::sync::{Atomic, Ordering, back_off};
+use crate::sync::{Atomic, Ordering, SPINS_ONE_WORD, back_off};
 
 /// Ten years in nanoseconds: how long the time in a word must last.
 pub const REQUIRED_RANGE: u128 = 3_653 * 86_400_000_000_000;
@@ -131,7 +131,7 @@ impl<R: OneWordRule> OneWordLimiter<R> {
                     ) {
                         Ok(_) => return Ok((Decision::Allowed { at }, next)),
                         Err(_) => {
-                            back_off();
+                            back_off(SPINS_ONE_WORD);
                             word = self.word.load(Ordering::Relaxed);
                         }
                     }

@@ -19,3 +19,11 @@ pub use real::{Atomic, AtomicU128, Mutex, MutexGuard, back_off};
 
 pub use crossbeam_utils::CachePadded;
 pub use std::sync::atomic::Ordering;
+
+/// How long to [`back_off`] after a lost race for a structure of one word: some decisions of the
+/// winner. Found by trying on two cores; a longer wait costs more than the word's way back.
+pub const SPINS_ONE_WORD: u32 = 24;
+
+/// How long to [`back_off`] after a lost race for a structure of several cache lines: they all have
+/// to come back, so the winner is left alone for longer.
+pub const SPINS_SEVERAL_LINES: u32 = 80;

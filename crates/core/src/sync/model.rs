@@ -241,4 +241,4 @@ impl Word {
 }
 
 /// Waits after a lost compare-and-swap: here not at all, since loom itself schedules every order.
-pub fn back_off() {}
+pub fn back_off(_spins: u32) {}
