@@ -6,8 +6,8 @@ use windowpane_core::sync::{
     Atomic, AtomicU128, CachePadded, Ordering, SPINS_SEVERAL_LINES, back_off,
 };
 use windowpane_core::{
-    AcquireError, BuildError, Cost, Decision, Denied, Detailed, Nanos, PerQuota, Quotas,
-    RateLimiter,
+    AcquireError, BuildError, Cost, Decision, Denied, Detailed, FromQuotas, Nanos, PerQuota,
+    Quotas, RateLimiter,
 };
 
 use crate::head::Head;
@@ -251,6 +251,14 @@ impl BucketRing {
             }
         }
         Detailed::new(decision, &self.plan.quotas, left)
+    }
+}
+
+impl FromQuotas for BucketRing {
+    const NAME: &'static str = "bucket-ring";
+
+    fn from_quotas(quotas: &Quotas, _start: Nanos) -> Result<Self, BuildError> {
+        BucketRing::new(quotas.clone())
     }
 }
 

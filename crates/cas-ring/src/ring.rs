@@ -6,8 +6,8 @@ use windowpane_core::sync::{
     Atomic, AtomicU128, CachePadded, Ordering, SPINS_SEVERAL_LINES, back_off,
 };
 use windowpane_core::{
-    AcquireError, BuildError, Cost, Decision, Denied, Detailed, Nanos, PerQuota, Quota, Quotas,
-    RateLimiter, Unit,
+    AcquireError, BuildError, Cost, Decision, Denied, Detailed, FromQuotas, Nanos, PerQuota, Quota,
+    Quotas, RateLimiter, Unit,
 };
 
 use super::head::{Head, MAX_CAPACITY};
@@ -390,6 +390,14 @@ impl CasRing {
             }
         }
         Detailed::new(decision, &self.quotas, left)
+    }
+}
+
+impl FromQuotas for CasRing {
+    const NAME: &'static str = "cas-ring";
+
+    fn from_quotas(quotas: &Quotas, _start: Nanos) -> Result<Self, BuildError> {
+        CasRing::new(quotas.clone())
     }
 }
 

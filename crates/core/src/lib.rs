@@ -1,23 +1,32 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod build;
 pub mod clock;
 mod cost;
 mod decision;
 mod error;
+pub mod keyed;
 mod limiter;
 pub mod one_word;
 mod quota;
 mod quotas;
+mod settle;
 pub mod sync;
 mod window;
 
+pub use build::FromQuotas;
 pub use clock::{Clock, MonotonicClock, Nanos};
 pub use cost::Cost;
 pub use decision::{Decision, Denied, Detailed, PerQuota};
 pub use error::{AcquireError, BuildError, QuotaError};
+pub use keyed::{
+    Answer, AsyncKeyedRateLimiter, AsyncKeyedSettle, Charge, KeyedRateLimiter, KeyedSettle, Local,
+    StoreError,
+};
 pub use limiter::{Limiter, RateLimiter};
 pub use one_word::OneWordLimiter;
 pub use quota::{Quota, Unit};
 pub use quotas::Quotas;
+pub use settle::{Reservation, Settle};
 pub use window::{MAX_WINDOW, format_nanos, parse_nanos};

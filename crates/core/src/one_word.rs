@@ -4,6 +4,7 @@
 //! applies a rule to it by compare-and-swap. A store of many keys can keep words of its own and
 //! apply the same rule.
 
+use crate::build::FromQuotas;
 use crate::clock::Nanos;
 use crate::cost::Cost;
 use crate::decision::{Decision, Denied, Detailed, PerQuota};
@@ -162,6 +163,14 @@ fn check(quota: &Quota, cost: Cost) -> Result<Option<u64>, AcquireError> {
             limit,
         }),
         _ => Ok(Some(charge)),
+    }
+}
+
+impl<R: OneWordRule> FromQuotas for OneWordLimiter<R> {
+    const NAME: &'static str = R::NAME;
+
+    fn from_quotas(quotas: &Quotas, start: Nanos) -> Result<Self, BuildError> {
+        Self::starting_at(quotas.clone(), start)
     }
 }
 

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use windowpane_core::{
-    AcquireError, Clock, Cost, Decision, Detailed, Nanos, PerQuota, Quotas, RateLimiter,
+    AcquireError, BuildError, Clock, Cost, Decision, Detailed, FromQuotas, Nanos, PerQuota, Quotas,
+    RateLimiter,
 };
 
 use crate::lock::{Lock, LockKind, StdMutex};
@@ -151,6 +152,14 @@ impl<K: LockKind> MutexLog<K> {
             };
             Ok(Detailed::new(decision, &self.quotas, left))
         })
+    }
+}
+
+impl<K: LockKind> FromQuotas for MutexLog<K> {
+    const NAME: &'static str = "mutex-log";
+
+    fn from_quotas(quotas: &Quotas, _start: Nanos) -> Result<Self, BuildError> {
+        Ok(Self::new(quotas.clone()))
     }
 }
 

@@ -1,0 +1,20 @@
+//! Building an algorithm from quotas alone.
+
+use crate::clock::Nanos;
+use crate::error::BuildError;
+use crate::limiter::RateLimiter;
+use crate::quotas::Quotas;
+
+/// An algorithm that is built from quotas alone: what a store makes each key's limiter with.
+///
+/// Where an algorithm takes more (the buckets of a ring, its capacity), this takes the default.
+pub trait FromQuotas: RateLimiter + Sized {
+    /// The algorithm's name, as the command line knows it.
+    const NAME: &'static str;
+
+    /// A limiter that has accepted nothing, for a clock that reads about `start` now.
+    ///
+    /// # Errors
+    /// [`BuildError`] if the algorithm cannot hold the quotas; it says what can.
+    fn from_quotas(quotas: &Quotas, start: Nanos) -> Result<Self, BuildError>;
+}

@@ -1,0 +1,217 @@
+//! Many keys: what middleware needs of a store, on this machine or on another.
+//!
+//! Stores implement these traits and middleware is generic over them, so that neither knows the
+//! other. A store on this machine answers at once ([`KeyedRateLimiter`]); one on another machine
+//! answers later, or not at all ([`AsyncKeyedRateLimiter`]).
+
+use std::future::{Future, ready};
+
+use thiserror::Error;
+
+use crate::clock::Nanos;
+use crate::cost::Cost;
+use crate::decision::{Decision, Detailed};
+use crate::error::{AcquireError, BuildError};
+use crate::quotas::Quotas;
+
+/// Why a store of keys has no decision. Nothing was charged.
+///
+/// It is never a denial: whoever treats it as one or as an allowance does so by a policy of his
+/// own.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The request itself has no decision, for this key or any.
+    #[error(transparent)]
+    Request(#[from] AcquireError),
+    /// The key's quotas cannot be held by the store's algorithm.
+    #[error("the key's quotas cannot be held: {0}")]
+    Build(#[from] BuildError),
+    /// The key is unknown, and there is no room for another: all keys held are live.
+    #[error("no room for another key: {keys} are held and none was found idle")]
+    Full {
+        /// How many keys are held.
+        keys: usize,
+    },
+    /// The store did not answer in time, or not with an answer.
+    #[error("the store is unavailable: {reason}")]
+    Unavailable {
+        /// What happened.
+        reason: String,
+    },
+}
+
+/// A decision about a key's request, with what its caller is told beside it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "a decision that nobody reads limits nothing"]
+pub struct Answer {
+    /// The decision and what remains.
+    pub detailed: Detailed,
+    /// The wait after which [`remaining`](Detailed::remaining) would be larger if nothing else
+    /// were accepted meanwhile; `None` where it cannot grow, because nothing is used or because no
+    /// wait helps.
+    pub more_after: Option<Nanos>,
+}
+
+/// An estimate that was charged and is still to be replaced by what the request really cost.
+///
+/// It can be spent once; dropped, the estimate stays charged.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use = "an estimate that is not settled stays charged"]
+pub struct Charge {
+    at: Nanos,
+    estimate: Cost,
+}
+
+impl Charge {
+    /// The charge of `estimate` that `decision` recorded; `None` for a denial.
+    pub fn of(decision: Decision, estimate: Cost) -> Option<Charge> {
+        match decision {
+            Decision::Allowed { at } => Some(Charge { at, estimate }),
+            Decision::Denied(_) => None,
+        }
+    }
+
+    /// The time it was recorded under.
+    pub const fn at(&self) -> Nanos {
+        self.at
+    }
+
+    /// What was charged.
+    pub const fn estimate(&self) -> Cost {
+        self.estimate
+    }
+}
+
+/// A store of limiters, one a key, with a clock of its own, that answers at once.
+///
+/// Keys never share an allowance. An unknown key has all of its quotas.
+pub trait KeyedRateLimiter<Q: ?Sized>: Send + Sync {
+    /// The quotas of `key`, known or not.
+    fn quotas(&self, key: &Q) -> Quotas;
+
+    /// Decides a request of `cost` for `key` now and, if it is allowed, charges it.
+    ///
+    /// # Errors
+    /// [`StoreError`]; nothing was charged then.
+    fn acquire(&self, key: &Q, cost: Cost) -> Result<Decision, StoreError>;
+
+    /// [`acquire`](Self::acquire), and what remains right after the decision. `more_after` is of
+    /// the same reading of the clock, though not of the same instant among other threads' calls.
+    ///
+    /// # Errors
+    /// [`StoreError`]; nothing was charged then.
+    fn acquire_detailed(&self, key: &Q, cost: Cost) -> Result<Answer, StoreError>;
+
+    /// What [`acquire_detailed`](Self::acquire_detailed) would answer; it changes nothing and
+    /// creates no key.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn peek(&self, key: &Q, cost: Cost) -> Result<Answer, StoreError>;
+
+    /// Forgets all that was accepted for `key`.
+    fn reset(&self, key: &Q);
+}
+
+/// A store in which what was charged can be replaced by what was really used.
+pub trait KeyedSettle<Q: ?Sized>: KeyedRateLimiter<Q> {
+    /// Replaces the estimate by `actual` permits, at the time the estimate was recorded under. What
+    /// has left every window by then changes nothing. Charging more is never refused: the quota
+    /// may be used up by it, and more than used up.
+    fn settle(&self, key: &Q, charge: Charge, actual: u64);
+}
+
+/// A store of limiters that answers later: on another machine, or this one's behind the same face.
+pub trait AsyncKeyedRateLimiter<Q: ?Sized>: Send + Sync {
+    /// The quotas of `key`, known or not.
+    fn quotas(&self, key: &Q) -> Quotas;
+
+    /// Decides a request of `cost` for `key` now and, if it is allowed, charges it.
+    ///
+    /// # Errors
+    /// [`StoreError`]. After [`StoreError::Unavailable`] it is not known whether it was charged.
+    fn acquire_detailed(
+        &self,
+        key: &Q,
+        cost: Cost,
+    ) -> impl Future<Output = Result<Answer, StoreError>> + Send;
+}
+
+/// A store that answers later, in which what was charged can be replaced by what was really used.
+pub trait AsyncKeyedSettle<Q: ?Sized>: AsyncKeyedRateLimiter<Q> {
+    /// As [`KeyedSettle::settle`].
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`]: it is not known whether it was settled.
+    fn settle(
+        &self,
+        key: &Q,
+        charge: Charge,
+        actual: u64,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+}
+
+/// A store of this machine, for those who are generic over stores that answer later.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Local<S>(pub S);
+
+impl<Q: ?Sized, S: KeyedRateLimiter<Q>> AsyncKeyedRateLimiter<Q> for Local<S> {
+    fn quotas(&self, key: &Q) -> Quotas {
+        self.0.quotas(key)
+    }
+
+    fn acquire_detailed(
+        &self,
+        key: &Q,
+        cost: Cost,
+    ) -> impl Future<Output = Result<Answer, StoreError>> + Send {
+        ready(self.0.acquire_detailed(key, cost))
+    }
+}
+
+impl<Q: ?Sized, S: KeyedSettle<Q>> AsyncKeyedSettle<Q> for Local<S> {
+    fn settle(
+        &self,
+        key: &Q,
+        charge: Charge,
+        actual: u64,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send {
+        self.0.settle(key, charge, actual);
+        ready(Ok(()))
+    }
+}
+
+macro_rules! through_a_pointer {
+    ($($pointer:ty),*) => {$(
+        impl<Q: ?Sized, S: KeyedRateLimiter<Q> + ?Sized> KeyedRateLimiter<Q> for $pointer {
+            fn quotas(&self, key: &Q) -> Quotas {
+                (**self).quotas(key)
+            }
+
+            fn acquire(&self, key: &Q, cost: Cost) -> Result<Decision, StoreError> {
+                (**self).acquire(key, cost)
+            }
+
+            fn acquire_detailed(&self, key: &Q, cost: Cost) -> Result<Answer, StoreError> {
+                (**self).acquire_detailed(key, cost)
+            }
+
+            fn peek(&self, key: &Q, cost: Cost) -> Result<Answer, StoreError> {
+                (**self).peek(key, cost)
+            }
+
+            fn reset(&self, key: &Q) {
+                (**self).reset(key);
+            }
+        }
+
+        impl<Q: ?Sized, S: KeyedSettle<Q> + ?Sized> KeyedSettle<Q> for $pointer {
+            fn settle(&self, key: &Q, charge: Charge, actual: u64) {
+                (**self).settle(key, charge, actual);
+            }
+        }
+    )*};
+}
+
+through_a_pointer!(&S, std::sync::Arc<S>);
