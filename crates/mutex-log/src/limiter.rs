@@ -4,7 +4,7 @@ use std::fmt;
 
 use windowpane_core::{
     AcquireError, BuildError, Clock, Cost, Decision, Detailed, FromQuotas, Nanos, PerQuota, Quotas,
-    RateLimiter,
+    RateLimiter, Settle,
 };
 
 use crate::lock::{Lock, LockKind, StdMutex};
@@ -206,6 +206,16 @@ impl<K: LockKind> RateLimiter for MutexLog<K> {
     #[inline]
     fn peek_with<C: Clock>(&self, clock: &C, cost: Cost) -> Result<Detailed, AcquireError> {
         self.look(|| clock.now(), cost)
+    }
+}
+
+/// Exact. A charge is found by its time and estimate, so one that a [`reset`](RateLimiter::reset) or
+/// an expired window has dropped is left alone; one made anew at the same time for the same estimate
+/// cannot be told from it.
+impl<K: LockKind> Settle for MutexLog<K> {
+    fn settle_at(&self, at: Nanos, estimate: Cost, actual: u64) {
+        self.log
+            .with(|log| log.settle(&self.quotas, at, estimate, actual));
     }
 }
 

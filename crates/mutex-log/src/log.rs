@@ -3,15 +3,25 @@
 use std::collections::VecDeque;
 
 use smallvec::SmallVec;
-use windowpane_core::{Cost, Denied, Nanos, PerQuota, Quota, Quotas};
+use windowpane_core::{Cost, Denied, Nanos, PerQuota, Quota, Quotas, Unit};
 
 /// One accepted request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// When it was recorded, in nanoseconds.
     pub at: Nanos,
-    /// What it cost.
-    pub cost: Cost,
+    /// The permits it consumed: its cost, or what it was settled to, which can be 0.
+    pub permits: u64,
+}
+
+impl Entry {
+    /// What it counts against `quota`.
+    fn counts(&self, quota: &Quota) -> u128 {
+        match quota.unit() {
+            Unit::Permits => u128::from(self.permits),
+            Unit::Requests => 1,
+        }
+    }
 }
 
 /// How much of one quota is used, and by which entries, at the time that the log was last asked for.
@@ -31,7 +41,15 @@ pub(crate) struct Log {
     usage: SmallVec<[Usage; 1]>,
     /// The latest recorded time.
     latest: Nanos,
+    /// Whether there may be hollow entries: those settled to 0 permits, which only quotas of requests
+    /// count. When these do no more, they lie between others, where pruning does not reach.
+    may_be_hollow: bool,
+    /// How many entries make it worth looking for them.
+    sweep_at: usize,
 }
+
+/// The fewest entries that are worth a sweep.
+const FEWEST_TO_SWEEP: usize = 32;
 
 impl Log {
     pub(crate) fn new(quotas: &Quotas) -> Log {
@@ -39,6 +57,8 @@ impl Log {
             entries: VecDeque::new(),
             usage: SmallVec::from_elem(Usage::default(), quotas.len()),
             latest: 0,
+            may_be_hollow: false,
+            sweep_at: FEWEST_TO_SWEEP,
         }
     }
 
@@ -55,17 +75,16 @@ impl Log {
     /// is passed once on the way: amortized O(1) a request while times do not go to and fro.
     pub(crate) fn seek(&mut self, quotas: &Quotas, t: Nanos) {
         for (quota, usage) in quotas.iter().zip(&mut self.usage) {
-            let charge = |entry: &Entry| u128::from(quota.charge(entry.cost));
             // A request at t counts (t - window, t]: what was accepted at t - window is gone.
             let counts = |entry: &Entry| t - entry.at < quota.window();
             while let Some(entry) = self.entries.get(usage.oldest).filter(|e| !counts(e)) {
-                usage.used -= charge(entry);
+                usage.used -= entry.counts(quota);
                 usage.oldest += 1;
             }
             while let Some(entry) = usage.oldest.checked_sub(1).map(|i| &self.entries[i])
                 && counts(entry)
             {
-                usage.used += charge(entry);
+                usage.used += entry.counts(quota);
                 usage.oldest -= 1;
             }
         }
@@ -102,7 +121,7 @@ impl Log {
         let mut freed = 0;
         let mut last = None;
         for entry in self.entries.range(usage.oldest..) {
-            freed += u128::from(quota.charge(entry.cost));
+            freed += entry.counts(quota);
             last = Some(*entry);
             if freed >= excess {
                 break;
@@ -138,16 +157,82 @@ impl Log {
 
     /// Records an accepted request at time `t`, to which the log has been pruned.
     pub(crate) fn record(&mut self, quotas: &Quotas, t: Nanos, cost: Cost) {
-        self.entries.push_back(Entry { at: t, cost });
-        for (usage, quota) in self.usage.iter_mut().zip(quotas.iter()) {
-            usage.used += u128::from(quota.charge(cost));
+        if self.may_be_hollow && self.entries.len() >= self.sweep_at {
+            self.sweep(quotas, t);
         }
+        let entry = Entry {
+            at: t,
+            permits: cost.get(),
+        };
+        self.entries.push_back(entry);
+        for (usage, quota) in self.usage.iter_mut().zip(quotas.iter()) {
+            usage.used += entry.counts(quota);
+        }
+    }
+
+    /// Makes what was recorded under `at` for `estimate` count `actual` permits instead, if the log
+    /// still has it. Of several alike it does not matter which. O(log n) and the entries of the same
+    /// time; for 0 permits O(n).
+    pub(crate) fn settle(&mut self, quotas: &Quotas, at: Nanos, estimate: Cost, actual: u64) {
+        let first = self.entries.partition_point(|entry| entry.at < at);
+        let is_it = |entry: &Entry| entry.permits == estimate.get();
+        let same_time = self.entries.range(first..).take_while(|e| e.at == at);
+        let Some(index) = same_time.clone().position(is_it).map(|i| first + i) else {
+            return;
+        };
+        let before = self.entries[index];
+        let after = Entry {
+            permits: actual,
+            ..before
+        };
+        for (usage, quota) in self.usage.iter_mut().zip(quotas.iter()) {
+            if index >= usage.oldest {
+                usage.used = usage.used + after.counts(quota) - before.counts(quota);
+            }
+        }
+        self.entries[index] = after;
+        if actual == 0 {
+            self.hollow(quotas, index);
+        }
+    }
+
+    /// Drops the entry of 0 permits at `index`, unless a quota of requests counts it.
+    fn hollow(&mut self, quotas: &Quotas, index: usize) {
+        if quotas.iter().any(|quota| quota.unit() == Unit::Requests) {
+            self.may_be_hollow = true;
+            return;
+        }
+        self.entries.remove(index);
+        for usage in &mut self.usage {
+            usage.oldest -= usize::from(index < usage.oldest);
+        }
+    }
+
+    /// Drops the entries that no quota counts at `t`, wherever they lie, and puts off the next sweep
+    /// until the log has doubled: amortized O(1) a record.
+    fn sweep(&mut self, quotas: &Quotas, t: Nanos) {
+        self.entries.retain(|entry| counts_at(quotas, entry, t));
+        for usage in &mut self.usage {
+            *usage = Usage {
+                oldest: self.entries.len(),
+                used: 0,
+            };
+        }
+        self.seek(quotas, t);
+        self.may_be_hollow = self.entries.iter().any(|entry| entry.permits == 0);
+        self.sweep_at = (2 * self.entries.len()).max(FEWEST_TO_SWEEP);
     }
 
     /// Whether every window is empty at time `t`.
     pub(crate) fn is_idle(&self, quotas: &Quotas, t: Nanos) -> bool {
-        self.entries
-            .back()
-            .is_none_or(|newest| t - newest.at >= quotas.longest_window())
+        let longest = quotas.longest_window();
+        let recent = self.entries.iter().rev().take_while(|e| t - e.at < longest);
+        !recent.into_iter().any(|e| counts_at(quotas, e, t))
     }
+}
+
+/// Whether any quota counts `entry` at time `t`.
+fn counts_at(quotas: &Quotas, entry: &Entry, t: Nanos) -> bool {
+    let counts = |quota: &Quota| t - entry.at < quota.window() && entry.counts(quota) > 0;
+    quotas.iter().any(counts)
 }
