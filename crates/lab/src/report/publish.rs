@@ -65,15 +65,16 @@ fn slug(name: &str) -> String {
 
 /// The published runs, the newest first.
 fn published(results: &Path) -> Result<Vec<Run>> {
-    let mut folders: Vec<PathBuf> = fs::read_dir(results)
+    let mut runs: Vec<Run> = fs::read_dir(results)
         .with_context(|| format!("cannot read {}", results.display()))?
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|path| path.join("environment.json").is_file())
         .filter(|path| path.file_name().is_some_and(|name| name != "latest"))
-        .collect();
-    folders.sort();
-    folders.reverse();
-    folders.iter().map(|folder| Run::load(folder)).collect()
+        .map(|folder| Run::load(&folder))
+        .collect::<Result<_>>()?;
+    // Not by folder: two runs of a day differ only in their names.
+    runs.sort_by(|a, b| b.environment.began.cmp(&a.environment.began));
+    Ok(runs)
 }
 
 fn folder_name(run: &Run) -> String {
@@ -131,20 +132,39 @@ pub fn write_index(results: &Path) -> Result<()> {
     )
 }
 
-/// Fills the region of figures in a README from the newest published run.
+/// The files with a region of figures, and the way from each to `results/`.
+const WITH_FIGURES: [(&str, &str); 2] = [
+    ("README.md", "results"),
+    ("crates/windowpane/WHICH.md", "../../results"),
+];
+
+/// Fills the regions of figures in the project's pages from the newest published run; tells the
+/// files.
 ///
 /// # Errors
-/// If there is no such run, or the file has no region between the markers.
-pub fn fill_readme(readme: &Path, results: &Path) -> Result<()> {
-    let runs = published(results)?;
+/// If there is no such run, or a file has no region between the markers; no file is changed then.
+pub fn fill_figures(workspace: &Path) -> Result<Vec<PathBuf>> {
+    let results = workspace.join("results");
+    let runs = published(&results)?;
     let Some(run) = runs.first() else {
         bail!("no published run in {}", results.display());
     };
-    let text =
-        fs::read_to_string(readme).with_context(|| format!("cannot read {}", readme.display()))?;
-    let filled = readme::fill(&text, run, &format!("results/{}", folder_name(run)))
-        .with_context(|| readme.display().to_string())?;
-    fs::write(readme, filled).with_context(|| format!("cannot write {}", readme.display()))
+    let filled: Vec<(PathBuf, String)> = WITH_FIGURES
+        .iter()
+        .map(|(file, way)| {
+            let file = workspace.join(file);
+            let told = || file.display().to_string();
+            let text =
+                fs::read_to_string(&file).with_context(|| format!("cannot read {}", told()))?;
+            let place = format!("{way}/{}", folder_name(run));
+            let text = readme::fill(&text, run, &place).with_context(told)?;
+            Ok((file, text))
+        })
+        .collect::<Result<_>>()?;
+    for (file, text) in &filled {
+        fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))?;
+    }
+    Ok(filled.into_iter().map(|(file, _)| file).collect())
 }
 
 #[cfg(test)]

@@ -48,10 +48,11 @@ pub(super) fn fill(text: &str, run: &Run, place: &str) -> Result<String> {
 fn figures(run: &Run, place: &str) -> String {
     format!(
         "\n{}\nMeasured on {}, {} cores. The report, with minimum and maximum, latency, accuracy by traffic, quotas and environment: \
-         [{place}/REPORT.md]({place}/REPORT.md).\n\n",
+         [{}/REPORT.md]({place}/REPORT.md).\n\n",
         glance(run),
         run.environment.cpu,
         run.environment.cores,
+        place.trim_start_matches("../"),
     )
 }
 

@@ -190,24 +190,55 @@ fn publishing_copies_under_date_and_machine_and_never_overwrites() {
         "{index}"
     );
 
-    let readme = results.path().join("PROJECT.md");
-    fs::write(
-        &readme,
-        "before\n<!-- figures:begin -->\nold\n<!-- figures:end -->\nafter\n",
-    )
-    .unwrap();
-    publish::fill_readme(&readme, results.path()).unwrap();
-    let filled = fs::read_to_string(&readme).unwrap();
-    assert!(filled.starts_with("before\n<!-- figures:begin -->\n"));
-    assert!(filled.ends_with("<!-- figures:end -->\nafter\n"));
-    assert!(filled.contains("`cas-ring`") && !filled.contains("\nold\n"));
-    // Filling again changes nothing.
-    publish::fill_readme(&readme, results.path()).unwrap();
-    assert_eq!(fs::read_to_string(&readme).unwrap(), filled);
+    assert!(results.path().join("README.md").is_file());
+}
 
-    fs::write(&readme, "no region").unwrap();
-    assert!(publish::fill_readme(&readme, results.path()).is_err());
-    assert_eq!(fs::read_to_string(&readme).unwrap(), "no region");
+#[test]
+fn the_projects_pages_are_filled_with_the_newest_runs_figures() {
+    let (latest, _) = rendered(&[]);
+    let workspace = tempfile::tempdir().unwrap();
+    let results = workspace.path().join("results");
+    fs::create_dir_all(&results).unwrap();
+    publish::publish(latest.path(), &results, Some("z")).unwrap();
+    // A later run whose folder's name comes first.
+    let environment = latest.path().join("environment.json");
+    let text = fs::read_to_string(&environment).unwrap();
+    let later = text.replace("2024-05-12T10", "2024-05-12T11");
+    assert_ne!(later, text);
+    fs::write(&environment, later).unwrap();
+    publish::publish(latest.path(), &results, Some("a")).unwrap();
+
+    let pages = [
+        ("README.md", "(results/2024-05-12-a/REPORT.md)"),
+        (
+            "crates/windowpane/WHICH.md",
+            "(../../results/2024-05-12-a/REPORT.md)",
+        ),
+    ]
+    .map(|(page, link)| (workspace.path().join(page), link));
+    for (page, _) in &pages {
+        fs::create_dir_all(page.parent().unwrap()).unwrap();
+        let text = "before\n<!-- figures:begin -->\nold\n<!-- figures:end -->\nafter\n";
+        fs::write(page, text).unwrap();
+    }
+    publish::fill_figures(workspace.path()).unwrap();
+    for (page, link) in &pages {
+        let filled = fs::read_to_string(page).unwrap();
+        assert!(filled.starts_with("before\n<!-- figures:begin -->\n"));
+        assert!(filled.ends_with("<!-- figures:end -->\nafter\n"));
+        assert!(filled.contains("`cas-ring`") && !filled.contains("\nold\n"));
+        assert!(filled.contains(link), "{filled}");
+        // Filling again changes nothing.
+        publish::fill_figures(workspace.path()).unwrap();
+        assert_eq!(fs::read_to_string(page).unwrap(), filled);
+    }
+
+    // One page without its region: neither is changed.
+    fs::write(&pages[1].0, "no region").unwrap();
+    fs::write(&pages[0].0, "<!-- figures:begin -->old<!-- figures:end -->").unwrap();
+    assert!(publish::fill_figures(workspace.path()).is_err());
+    let first = fs::read_to_string(&pages[0].0).unwrap();
+    assert_eq!(first, "<!-- figures:begin -->old<!-- figures:end -->");
 }
 
 #[test]

@@ -21,9 +21,9 @@ pub(crate) fn run(args: Args) -> ExitCode {
         println!("published {}", place.display());
         publish::write_index(&results)?;
         println!("refreshed {}", results.join("README.md").display());
-        let readme = folder::workspace().join("README.md");
-        publish::fill_readme(&readme, &results)?;
-        println!("filled the figures of {}", readme.display());
+        for file in publish::fill_figures(&folder::workspace())? {
+            println!("filled the figures of {}", file.display());
+        }
         Ok(())
     }))
 }

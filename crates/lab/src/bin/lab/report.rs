@@ -11,19 +11,19 @@ use windowpane_lab::report;
 pub(crate) struct Args {
     /// The run's folder; the latest run if left out.
     run: Option<PathBuf>,
-    /// Fill the region of figures in the project's README from the newest published run, and
-    /// render nothing.
+    /// Fill the regions of figures in the project's pages from the newest published run, and render
+    /// nothing.
     #[arg(long, conflicts_with = "run")]
     readme: bool,
 }
 
 pub(crate) fn run(args: Args) -> ExitCode {
     let done = match args.readme {
-        true => {
-            let readme = folder::workspace().join("README.md");
-            report::publish::fill_readme(&readme, &folder::results())
-                .map(|()| println!("filled the figures of {}", readme.display()))
-        }
+        true => report::publish::fill_figures(&folder::workspace()).map(|files| {
+            for file in files {
+                println!("filled the figures of {}", file.display());
+            }
+        }),
         false => {
             let run = args.run.unwrap_or_else(folder::latest);
             report::render(&run).map(|run| report::console::print(&run))
