@@ -1,6 +1,7 @@
 //! What CI and contributors run: `cargo xtask test`, `cargo loom`.
 
 mod loom;
+mod redis;
 mod test;
 
 use std::process::ExitCode;

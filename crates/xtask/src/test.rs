@@ -3,6 +3,8 @@
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
+use crate::redis;
+
 /// Everything that must pass before a change lands.
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -110,12 +112,22 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         }
         return ExitCode::SUCCESS;
     }
+    let server = steps
+        .iter()
+        .any(|step| step.name == "tests")
+        .then(redis::provide);
+    if let Some(server) = &server {
+        println!("redis-server: {}", server.told());
+    }
     // All steps run even if one fails, so that one run tells all.
     let results: Vec<_> = steps.iter().map(|step| (step.name, step.run())).collect();
     println!("\n=== what ran");
     for (name, (passed, time)) in &results {
         let word = if *passed { "passed" } else { "FAILED" };
         println!("{name:18} {word} in {:.0} s", time.as_secs_f64());
+    }
+    if let Some(server) = &server {
+        println!("{:18} {}", "redis-server", server.told());
     }
     let failed = results.iter().filter(|(_, (passed, _))| !passed).count();
     println!(
