@@ -14,6 +14,9 @@ include!(concat!(env!("OUT_DIR"), "/twins.rs"));
 
 /// The modules of `windowpane-core` that its `one_word.rs` names, for the twins of that file.
 mod as_in_core {
+    pub mod build {
+        pub use windowpane_core::FromQuotas;
+    }
     pub mod clock {
         pub use windowpane_core::Nanos;
     }

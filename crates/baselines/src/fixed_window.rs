@@ -144,4 +144,13 @@ impl OneWordRule for FixedWindowRule {
     fn is_idle(&self, word: u64, now: Nanos) -> bool {
         self.roll(word, now).is_ok_and(|now| now.count == 0)
     }
+
+    /// The end of the recorded window, or its start if nothing is counted in it.
+    fn idle_from(&self, word: u64) -> Option<Nanos> {
+        let (index, count) = (word >> self.count_bits, word & ((1 << self.count_bits) - 1));
+        let index = index + u64::from(count > 0);
+        let since = index.checked_mul(self.quota.window())?;
+        let from = self.base.checked_add(since)?;
+        (index <= self.last_index()).then_some(from)
+    }
 }

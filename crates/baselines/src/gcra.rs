@@ -160,4 +160,9 @@ impl OneWordRule for GcraRule {
     fn is_idle(&self, word: u64, now: Nanos) -> bool {
         Self::ahead(word, now) == 0
     }
+
+    /// The TAT itself.
+    fn idle_from(&self, word: u64) -> Option<Nanos> {
+        self.check_range(word).is_ok().then_some(word)
+    }
 }

@@ -34,6 +34,26 @@ pub enum Verdict {
     },
 }
 
+impl Verdict {
+    /// What the caller is told.
+    #[inline]
+    pub fn decision(self) -> Decision {
+        match self {
+            Verdict::Allowed { at, .. } => Decision::Allowed { at },
+            Verdict::Denied { retry_after } => Decision::Denied(Denied::new(0, Some(retry_after))),
+        }
+    }
+
+    /// The state after it, if it was said of `before`.
+    #[inline]
+    pub fn word_after(self, before: u64) -> u64 {
+        match self {
+            Verdict::Allowed { word, .. } => word,
+            Verdict::Denied { .. } => before,
+        }
+    }
+}
+
 /// A rule over one word: integers only, no side effects, total on every word it produced.
 ///
 /// The word 0 is the state of a limiter that has accepted nothing.
@@ -62,6 +82,11 @@ pub trait OneWordRule: Send + Sync + Sized {
 
     /// Whether forgetting `word` at `now` changes no later decision.
     fn is_idle(&self, word: u64, now: Nanos) -> bool;
+
+    /// The time from which on `word` and a fresh word decide alike: whoever forgets `word` must read
+    /// earlier times as this one from then on, or a clock that steps back creates capacity. `None`
+    /// where that time is out of range.
+    fn idle_from(&self, word: u64) -> Option<Nanos>;
 }
 
 /// A limiter that keeps one word and changes it by compare-and-swap alone.
@@ -140,20 +165,14 @@ impl<R: OneWordRule> OneWordLimiter<R> {
             }
         }
     }
-
-    fn detailed(&self, now: Nanos, decision: Decision, word: u64) -> Detailed {
-        let quota = self.rule.quota();
-        let left = match quota.limit() {
-            0 => 0,
-            _ => self.rule.remaining(word, now),
-        };
-        Detailed::new(decision, &quota.into(), PerQuota::from_slice(&[left]))
-    }
 }
 
 /// The charge of `cost`, or `None` where the limit of 0 denies whatever it is.
+///
+/// # Errors
+/// [`AcquireError::NeverFits`] above the limit.
 #[inline]
-fn check(quota: &Quota, cost: Cost) -> Result<Option<u64>, AcquireError> {
+pub fn check(quota: &Quota, cost: Cost) -> Result<Option<u64>, AcquireError> {
     let (charge, limit) = (quota.charge(cost), quota.limit());
     match limit {
         0 => Ok(None),
@@ -163,6 +182,37 @@ fn check(quota: &Quota, cost: Cost) -> Result<Option<u64>, AcquireError> {
             limit,
         }),
         _ => Ok(Some(charge)),
+    }
+}
+
+/// What is left of the quota once the word is `word`; 0 of a limit of 0.
+fn left<R: OneWordRule>(rule: &R, word: u64, now: Nanos) -> u64 {
+    match rule.quota().limit() {
+        0 => 0,
+        _ => rule.remaining(word, now),
+    }
+}
+
+/// `decision`, after which the word is `word`, with what remains.
+pub fn detailed<R: OneWordRule>(rule: &R, word: u64, now: Nanos, decision: Decision) -> Detailed {
+    let left = left(rule, word, now);
+    Detailed::new(
+        decision,
+        &rule.quota().into(),
+        PerQuota::from_slice(&[left]),
+    )
+}
+
+/// The wait from `now` after which more would remain if nothing else were accepted meanwhile; `None`
+/// where nothing is used or no wait helps.
+pub fn more_after<R: OneWordRule>(rule: &R, word: u64, now: Nanos) -> Option<Nanos> {
+    let left = left(rule, word, now);
+    if left >= rule.quota().limit() {
+        return None;
+    }
+    match rule.decide(word, now, left + 1) {
+        Ok(Verdict::Denied { retry_after }) => Some(retry_after),
+        _ => None,
     }
 }
 
@@ -186,22 +236,19 @@ impl<R: OneWordRule> RateLimiter for OneWordLimiter<R> {
 
     fn acquire_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
         let (decision, word) = self.decide(now, cost)?;
-        Ok(self.detailed(now, decision, word))
+        Ok(detailed(&self.rule, word, now, decision))
     }
 
     fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
         let quota = self.rule.quota();
         let Some(charge) = check(&quota, cost)? else {
-            return Ok(self.detailed(now, Decision::Denied(Denied::new(0, None)), 0));
+            let denied = Decision::Denied(Denied::new(0, None));
+            return Ok(detailed(&self.rule, 0, now, denied));
         };
         let word = self.word.load(Ordering::Relaxed);
-        let (decision, word) = match self.rule.decide(word, now, charge)? {
-            Verdict::Allowed { at, word } => (Decision::Allowed { at }, word),
-            Verdict::Denied { retry_after } => {
-                (Decision::Denied(Denied::new(0, Some(retry_after))), word)
-            }
-        };
-        Ok(self.detailed(now, decision, word))
+        let verdict = self.rule.decide(word, now, charge)?;
+        let word = verdict.word_after(word);
+        Ok(detailed(&self.rule, word, now, verdict.decision()))
     }
 
     /// Linearized at its compare-and-swap.

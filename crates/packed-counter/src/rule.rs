@@ -157,4 +157,17 @@ impl OneWordRule for TwoWindowRule {
         self.roll(word, now)
             .is_ok_and(|now| now.counts.current == 0 && now.counts.previous == 0)
     }
+
+    /// The start of the first window in which no count weighs.
+    fn idle_from(&self, word: u64) -> Option<Nanos> {
+        let counts = self.layout.unpack(word);
+        let index = match counts {
+            Counts { current: 1.., .. } => counts.index + 2,
+            Counts { previous: 1.., .. } => counts.index + 1,
+            _ => counts.index,
+        };
+        let since = index.checked_mul(self.quota.window())?;
+        let from = self.base.checked_add(since)?;
+        (index <= self.layout.last_index()).then_some(from)
+    }
 }

@@ -2,7 +2,13 @@
 
 pub use atomic::Atomic;
 pub use portable_atomic::AtomicU128;
+pub use std::sync::atomic::fence;
 pub use std::sync::{Mutex, MutexGuard};
+
+/// A size: `ships`, but where loom explores `modelled`, which it gets through.
+pub const fn ships_or_models(ships: usize, _modelled: usize) -> usize {
+    ships
+}
 
 /// Waits `spins` spins after a lost compare-and-swap, so that the winner can make several decisions
 /// while the cache lines are its own; each spin is one `pause` on x86.
