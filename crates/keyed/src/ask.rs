@@ -1,0 +1,147 @@
+//! The two ways to ask a key's limiter: for the decision alone, and for what remains beside it.
+
+use windowpane_core::{
+    AcquireError, Answer, Clock, Cost, Decision, Detailed, Nanos, PerQuota, Quotas, RateLimiter,
+};
+
+use crate::limiter::UNRECORDED;
+use crate::time::Kept;
+use crate::wait;
+
+/// A way to ask.
+pub(crate) trait Ask {
+    /// What is answered.
+    type Answer;
+
+    /// Asks a key's limiter.
+    fn ask<L: RateLimiter, C: Clock>(
+        &self,
+        limiter: &L,
+        clock: &C,
+    ) -> Result<Self::Answer, AcquireError>;
+
+    /// The cost asked for.
+    fn cost(&self) -> Cost;
+
+    /// The decision in an answer.
+    fn decision(answer: &Self::Answer) -> Decision;
+
+    /// The answer of a limiter that has accepted nothing before, given by a clock that is `by`
+    /// ahead of the caller's, told on the caller's. Such a limiter denies only where no wait helps.
+    fn told_later(answer: Self::Answer, by: Nanos) -> Self::Answer;
+
+    /// The answer with an allowance that is recorded nowhere.
+    fn unrecorded(answer: Self::Answer, quotas: &Quotas) -> Self::Answer;
+}
+
+/// For the decision alone.
+pub(crate) struct Plain(pub(crate) Cost);
+
+impl Ask for Plain {
+    type Answer = Decision;
+
+    #[inline]
+    fn ask<L: RateLimiter, C: Clock>(
+        &self,
+        limiter: &L,
+        clock: &C,
+    ) -> Result<Decision, AcquireError> {
+        limiter.acquire_with(clock, self.0)
+    }
+
+    fn cost(&self) -> Cost {
+        self.0
+    }
+
+    #[inline]
+    fn decision(answer: &Decision) -> Decision {
+        *answer
+    }
+
+    fn told_later(answer: Decision, _by: Nanos) -> Decision {
+        answer
+    }
+
+    fn unrecorded(answer: Decision, _quotas: &Quotas) -> Decision {
+        match answer {
+            Decision::Allowed { .. } => Decision::Allowed { at: UNRECORDED },
+            Decision::Denied(_) => answer,
+        }
+    }
+}
+
+/// For the decision and what remains after it.
+pub(crate) struct InDetail(pub(crate) Cost);
+
+impl Ask for InDetail {
+    type Answer = Answer;
+
+    fn ask<L: RateLimiter, C: Clock>(
+        &self,
+        limiter: &L,
+        clock: &C,
+    ) -> Result<Answer, AcquireError> {
+        let clock = Kept::new(clock);
+        let detailed = limiter.acquire_detailed_with(&clock, self.0)?;
+        Ok(answer(limiter, detailed, clock.reading()))
+    }
+
+    fn cost(&self) -> Cost {
+        self.0
+    }
+
+    fn decision(answer: &Answer) -> Decision {
+        answer.detailed.decision()
+    }
+
+    fn told_later(answer: Answer, by: Nanos) -> Answer {
+        Answer {
+            more_after: answer.more_after.map(|wait| wait.saturating_add(by)),
+            ..answer
+        }
+    }
+
+    fn unrecorded(answer: Answer, quotas: &Quotas) -> Answer {
+        let decision = Plain::unrecorded(answer.detailed.decision(), quotas);
+        let left = PerQuota::from_slice(answer.detailed.remaining_per_quota());
+        Answer {
+            detailed: Detailed::new(decision, quotas, left),
+            ..answer
+        }
+    }
+}
+
+fn answer<L: RateLimiter>(limiter: &L, detailed: Detailed, now: Nanos) -> Answer {
+    let more_after = wait::more_after(limiter, now, detailed.remaining());
+    Answer {
+        detailed,
+        more_after,
+    }
+}
+
+/// What a limiter would answer, changing nothing; `like_new` makes one that has accepted nothing.
+pub(crate) fn look<L: RateLimiter, C: Clock>(
+    limiter: &L,
+    clock: &C,
+    cost: Cost,
+    like_new: impl FnOnce() -> Option<L>,
+) -> Result<Answer, AcquireError> {
+    let clock = Kept::new(clock);
+    let detailed = limiter.peek_with(&clock, cost)?;
+    let now = clock.reading();
+    if !detailed.is_allowed() {
+        return Ok(answer(limiter, detailed, now));
+    }
+    // More will remain when something leaves, were it the request itself.
+    let more_after = match limiter.is_idle_at(now) {
+        true => like_new().and_then(|limiter| {
+            let detailed = limiter.acquire_detailed_at(now, cost).ok()?;
+            wait::more_after(&limiter, now, detailed.remaining())
+        }),
+        false => wait::more_after_charging(limiter, now, cost, detailed.remaining()),
+    };
+    Ok(Answer {
+        detailed,
+        more_after,
+    })
+}

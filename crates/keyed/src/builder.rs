@@ -1,0 +1,181 @@
+//! How a store is made.
+
+use std::fmt;
+use std::hash::{BuildHasher, Hash};
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use windowpane_core::{BuildError, Clock, FromQuotas, MonotonicClock, Nanos, Quotas, RateLimiter};
+
+use crate::hasher::DefaultHasher;
+use crate::limiter::{Build, KeyedLimiter, WhenFull};
+use crate::shards::Shards;
+use crate::slots::Slots;
+use crate::tiers::{Source, Tiers};
+
+/// The cap on keys unless another is given.
+pub const DEFAULT_MAX_KEYS: usize = 1_000_000;
+
+/// What a [`KeyedLimiter`] is made of.
+pub struct Builder<K, L, S = DefaultHasher, C = MonotonicClock> {
+    source: Source<K>,
+    build: Build<L>,
+    max_keys: usize,
+    when_full: WhenFull,
+    keep_denied: bool,
+    hasher: S,
+    clock: C,
+    keys: PhantomData<fn() -> K>,
+}
+
+impl<K: Hash + Eq, L: FromQuotas + 'static> KeyedLimiter<K, L> {
+    /// A store in which every key has the same quotas, with the default cap, hasher and clock.
+    ///
+    /// # Errors
+    /// [`BuildError`] if the algorithm cannot hold the quotas.
+    pub fn new(quotas: impl Into<Quotas>) -> Result<Self, BuildError> {
+        Self::builder(quotas).build()
+    }
+
+    /// A store in which every key has the same quotas.
+    pub fn builder(quotas: impl Into<Quotas>) -> Builder<K, L> {
+        Self::builder_with(quotas, L::from_quotas)
+    }
+
+    /// A store in which `quotas` says which quotas a key has. It is asked once an entry, when an
+    /// unknown key is to be inserted, and never while anything is locked.
+    ///
+    /// ```
+    /// use windowpane_cas_ring::CasRing;
+    /// use windowpane_core::{Cost, Quotas};
+    /// use windowpane_keyed::KeyedLimiter;
+    ///
+    /// let (paying, free) = (Quotas::parse(["1000/60s"])?, Quotas::parse(["10/60s"])?);
+    /// let limiter: KeyedLimiter<String, CasRing> = KeyedLimiter::tiered(move |key: &String| {
+    ///     if key.starts_with("paying-") { paying.clone() } else { free.clone() }
+    /// })
+    /// .build()?;
+    /// assert!(limiter.acquire("paying-7", Cost::of::<500>())?.is_allowed());
+    /// assert!(limiter.acquire("free-3", Cost::of::<500>()).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn tiered(quotas: impl Fn(&K) -> Quotas + Send + Sync + 'static) -> Builder<K, L> {
+        Builder::new(Source::ByKey(Arc::new(quotas)), Box::new(L::from_quotas))
+    }
+}
+
+impl<K: Hash + Eq, L: RateLimiter> KeyedLimiter<K, L> {
+    /// A store in which every key has the same quotas and `build` makes a key's limiter of them,
+    /// for a clock that reads about the time given: for algorithms that take more than quotas.
+    pub fn builder_with(
+        quotas: impl Into<Quotas>,
+        build: impl Fn(&Quotas, Nanos) -> Result<L, BuildError> + Send + Sync + 'static,
+    ) -> Builder<K, L> {
+        Builder::new(Source::Same(quotas.into()), Box::new(build))
+    }
+}
+
+impl<K, L> Builder<K, L> {
+    fn new(source: Source<K>, build: Build<L>) -> Self {
+        Builder {
+            source,
+            build,
+            max_keys: DEFAULT_MAX_KEYS,
+            when_full: WhenFull::default(),
+            keep_denied: false,
+            hasher: DefaultHasher::default(),
+            clock: MonotonicClock::new(),
+            keys: PhantomData,
+        }
+    }
+}
+
+impl<K, L, S, C> Builder<K, L, S, C> {
+    /// The cap: at most so many keys are held, at least 1 and at most 2^31. Memory for them is not
+    /// set aside.
+    pub fn max_keys(mut self, keys: usize) -> Self {
+        self.max_keys = keys;
+        self
+    }
+
+    /// What an unknown key is answered when there is no room for it.
+    pub fn when_full(mut self, policy: WhenFull) -> Self {
+        self.when_full = policy;
+        self
+    }
+
+    /// Holds keys whose first request was denied, too: for an algorithm in which a denial records
+    /// something. Of ours that is the mutex log that rejects times that step back, at a limit of 0.
+    pub fn keep_denied(mut self, keep: bool) -> Self {
+        self.keep_denied = keep;
+        self
+    }
+
+    /// Another hasher. It should be seeded, and safe against keys that a client chooses.
+    pub fn hasher<T>(self, hasher: T) -> Builder<K, L, T, C> {
+        Builder {
+            source: self.source,
+            build: self.build,
+            max_keys: self.max_keys,
+            when_full: self.when_full,
+            keep_denied: self.keep_denied,
+            hasher,
+            clock: self.clock,
+            keys: PhantomData,
+        }
+    }
+
+    /// Another clock.
+    pub fn clock<T>(self, clock: T) -> Builder<K, L, S, T> {
+        Builder {
+            source: self.source,
+            build: self.build,
+            max_keys: self.max_keys,
+            when_full: self.when_full,
+            keep_denied: self.keep_denied,
+            hasher: self.hasher,
+            clock,
+            keys: PhantomData,
+        }
+    }
+
+    /// The store.
+    ///
+    /// # Errors
+    /// [`BuildError`] if the algorithm cannot hold the quotas that all keys have. Where each key has
+    /// its own, that is told when the key is asked for.
+    pub fn build(self) -> Result<KeyedLimiter<K, L, S, C>, BuildError>
+    where
+        K: Hash + Eq,
+        L: RateLimiter,
+        S: BuildHasher + Clone,
+        C: Clock,
+    {
+        let opened = self.clock.now();
+        if let Source::Same(quotas) = &self.source {
+            (self.build)(quotas, opened)?;
+        }
+        let slots = Slots::new(self.max_keys);
+        Ok(KeyedLimiter {
+            shards: Shards::new(slots.cap(), self.hasher),
+            slots,
+            tiers: Tiers::new(self.source),
+            build: self.build,
+            clock: self.clock,
+            when_full: self.when_full,
+            keep_denied: self.keep_denied,
+            opened,
+            floor: Default::default(),
+            counts: Default::default(),
+        })
+    }
+}
+
+impl<K, L, S, C> fmt::Debug for Builder<K, L, S, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("max_keys", &self.max_keys)
+            .field("when_full", &self.when_full)
+            .finish_non_exhaustive()
+    }
+}

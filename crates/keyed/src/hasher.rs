@@ -1,0 +1,32 @@
+//! The hasher that a store takes unless told otherwise.
+
+/// The default hasher: [`ahash`], with keys of its own in every store.
+///
+/// Keys come from whom is to be limited, so he must not be able to choose many that collide. The
+/// 256 bits that this hasher is keyed with come from the operating system when the process starts
+/// and differ from store to store; no hash leaves the store.
+///
+/// | hasher | what its authors say of chosen keys |
+/// |---|---|
+/// | `std::hash::RandomState` (SipHash-1-3) | a keyed pseudo-random function, studied for a decade; the slowest here by far on the short keys that clients have |
+/// | `ahash::RandomState` | made to withstand an adversary who does not know the keys; fast; not proven, and not studied as SipHash is |
+/// | `foldhash` | resists the simplest attacks alone; an attacker who observes timing may learn the seed |
+/// | `rapidhash` | "minimal" resistance |
+///
+/// The second is the fastest that means to withstand an attack, and not only to be seeded. Who
+/// wants the assurance of the first changes one type:
+///
+/// ```
+/// use std::hash::RandomState;
+/// use windowpane_cas_ring::CasRing;
+/// use windowpane_core::{Cost, Quotas};
+/// use windowpane_keyed::KeyedLimiter;
+///
+/// let limiter: KeyedLimiter<String, CasRing, RandomState> =
+///     KeyedLimiter::builder(Quotas::parse(["100/60s"])?)
+///         .hasher(RandomState::new())
+///         .build()?;
+/// assert!(limiter.acquire("alice", Cost::ONE)?.is_allowed());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub type DefaultHasher = ahash::RandomState;

@@ -1,0 +1,378 @@
+//! The store itself: a known key's way, which is short, and what all ways share.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::hash::{BuildHasher, Hash};
+use std::sync::atomic::AtomicU64;
+
+use crossbeam_utils::CachePadded;
+use windowpane_core::{
+    Answer, BuildError, Charge, Clock, Cost, Decision, KeyedRateLimiter, KeyedSettle,
+    MonotonicClock, Nanos, Quotas, RateLimiter, Settle, StoreError,
+};
+
+use crate::ask::{Ask, InDetail, Plain};
+use crate::counters::{Count, Spread};
+use crate::hasher::DefaultHasher;
+use crate::key::KeyOf;
+use crate::shards::Shards;
+use crate::slots::Slots;
+use crate::tiers::Tiers;
+use crate::time::Told;
+
+/// The `at` of a request that was allowed without a record: [`WhenFull::Allow`]. No record is made
+/// under it.
+pub const UNRECORDED: Nanos = Nanos::MAX;
+
+/// What an unknown key is answered when the store holds as many keys as it may, and none of those
+/// examined was idle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum WhenFull {
+    /// [`StoreError::Full`]: new clients wait until others fall idle.
+    #[default]
+    Deny,
+    /// Allowed as for a key that has accepted nothing, under the time [`UNRECORDED`], and no record
+    /// is kept: a flood of keys then passes unlimited, and the keys held stay limited.
+    Allow,
+}
+
+/// How a key's limiter is built.
+pub(crate) type Build<L> = Box<dyn Fn(&Quotas, Nanos) -> Result<L, BuildError> + Send + Sync>;
+
+/// One limiter a key, in a sharded map with a cap on keys.
+///
+/// `K` is the key, `L` the algorithm, `S` the hasher, `C` the clock. Keys are looked up by what
+/// they borrow as: a `&str` finds a `String`.
+///
+/// A known key's decision costs one hash, one shared lock of its shard, one look-up, and the
+/// limiter's own decision under one reading of the clock; nothing is allocated. An unknown key is
+/// inserted if its request is allowed; denied, in error or only looked at, it leaves nothing behind.
+/// Decisions are linearizable, all keys of the store together, for each decision is one of one
+/// limiter, and a key has one limiter at a time.
+///
+/// # Idle keys make room
+///
+/// At the cap, an unknown key's request examines at most [`EXAMINED_A_CALL`](crate::EXAMINED_A_CALL)
+/// of the keys held, going on where the last such request left off, and takes the place of the first
+/// that is idle. A live key is never evicted; if all of those examined are live, [`WhenFull`] says
+/// what is answered.
+///
+/// # Time
+///
+/// An idle key's limiter would decide at its own pace what a new one decides, but for one thing: it
+/// knows when it last accepted, and reads an earlier time as that. So the store keeps the latest
+/// reading at which it evicted any key, and reads an earlier time as that one where a key is
+/// unknown. What is recorded never exceeds the quota in any window, whoever is evicted when; as long
+/// as readings do not step back, no decision differs from those of a store that evicts nobody. A
+/// caller whose own clock once ran far ahead can [`clear`](Self::clear) the store.
+///
+/// A key whose limiter has reached the end of its range of time (ten years or more after its first
+/// request) gets a new limiter as soon as all that the old one accepted has left every window;
+/// until then it gets [`TimeOutOfRange`](windowpane_core::AcquireError::TimeOutOfRange).
+///
+/// ```
+/// use windowpane_cas_ring::CasRing;
+/// use windowpane_core::{Cost, Quotas};
+/// use windowpane_keyed::KeyedLimiter;
+///
+/// let limiter: KeyedLimiter<String, CasRing> = KeyedLimiter::new(Quotas::parse(["2/60s"])?)?;
+/// for _ in 0..2 {
+///     assert!(limiter.acquire("alice", Cost::ONE)?.is_allowed());
+/// }
+/// assert!(!limiter.acquire("alice", Cost::ONE)?.is_allowed());
+/// assert!(limiter.acquire("bob", Cost::ONE)?.is_allowed());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct KeyedLimiter<K, L, S = DefaultHasher, C = MonotonicClock> {
+    pub(crate) shards: Shards<K, Entry<L>, S>,
+    pub(crate) slots: Slots,
+    pub(crate) tiers: Tiers<K>,
+    pub(crate) build: Build<L>,
+    pub(crate) clock: C,
+    pub(crate) when_full: WhenFull,
+    pub(crate) keep_denied: bool,
+    /// What the clock read when the store was made.
+    pub(crate) opened: Nanos,
+    /// The latest reading at which a key was evicted. Raised while the key's shard is locked, read
+    /// while the shard is locked in which a key was not found; so whoever misses an evicted key
+    /// sees it raised.
+    pub(crate) floor: CachePadded<AtomicU64>,
+    pub(crate) counts: Counts,
+}
+
+/// A key's limiter, and where the key stands in the round of those examined.
+pub(crate) struct Entry<L> {
+    pub(crate) limiter: L,
+    pub(crate) slot: u32,
+}
+
+/// What the getters tell.
+#[derive(Default)]
+pub(crate) struct Counts {
+    pub(crate) denials: Spread,
+    pub(crate) evictions: Count,
+    pub(crate) examined: Count,
+    pub(crate) refusals: Count,
+}
+
+impl<K, L, S, C> KeyedLimiter<K, L, S, C>
+where
+    K: Hash + Eq,
+    L: RateLimiter,
+    S: BuildHasher + Clone,
+    C: Clock,
+{
+    /// Decides a request of `cost` for `key` now and, if it is allowed, charges it.
+    ///
+    /// # Errors
+    /// [`StoreError`]; nothing was charged then.
+    #[inline]
+    pub fn acquire<Q>(&self, key: &Q, cost: Cost) -> Result<Decision, StoreError>
+    where
+        K: KeyOf<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        self.ask(key, &self.clock, &Plain(cost))
+    }
+
+    /// [`acquire`](Self::acquire), and what remains right after the decision.
+    ///
+    /// # Errors
+    /// [`StoreError`]; nothing was charged then.
+    pub fn acquire_detailed<Q>(&self, key: &Q, cost: Cost) -> Result<Answer, StoreError>
+    where
+        K: KeyOf<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        self.ask(key, &self.clock, &InDetail(cost))
+    }
+
+    /// What [`acquire_detailed`](Self::acquire_detailed) would answer if there is room for the key;
+    /// it changes nothing and creates no key.
+    ///
+    /// `more_after` is never earlier than that of the request itself; where the request would be
+    /// allowed, some of the key's permits are used and the algorithm is not exact, it can be later.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn peek<Q>(&self, key: &Q, cost: Cost) -> Result<Answer, StoreError>
+    where
+        K: KeyOf<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        self.look(key, &self.clock, cost)
+    }
+
+    /// [`acquire`](Self::acquire) at a time of the caller's own clock, which is then the clock of
+    /// all calls.
+    ///
+    /// # Errors
+    /// [`StoreError`]; nothing was charged then.
+    #[inline]
+    pub fn acquire_at<Q>(&self, key: &Q, now: Nanos, cost: Cost) -> Result<Decision, StoreError>
+    where
+        K: KeyOf<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        self.ask(key, &Told(now), &Plain(cost))
+    }
+
+    /// [`acquire_detailed`](Self::acquire_detailed) at a time of the caller's own clock.
+    ///
+    /// # Errors
+    /// [`StoreError`]; nothing was charged then.
+    pub fn acquire_detailed_at<Q>(
+        &self,
+        key: &Q,
+        now: Nanos,
+        cost: Cost,
+    ) -> Result<Answer, StoreError>
+    where
+        K: KeyOf<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        self.ask(key, &Told(now), &InDetail(cost))
+    }
+
+    /// [`peek`](Self::peek) at a time of the caller's own clock.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn peek_at<Q>(&self, key: &Q, now: Nanos, cost: Cost) -> Result<Answer, StoreError>
+    where
+        K: KeyOf<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        self.look(key, &Told(now), cost)
+    }
+
+    /// The quotas of `key`: those its limiter has, or if it is unknown would have.
+    pub fn quotas<Q>(&self, key: &Q) -> Quotas
+    where
+        K: KeyOf<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        self.known(key, |limiter| limiter.quotas())
+            .unwrap_or_else(|| self.tiers.of(key).quotas)
+    }
+
+    /// Forgets all that was accepted for `key`, and the key.
+    pub fn reset<Q>(&self, key: &Q)
+    where
+        K: KeyOf<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        let hash = self.shards.hash(key);
+        if let Some(entry) = self.shards.remove(hash, |k, _| k.borrow() == key) {
+            drop(self.slots.regain(entry.slot));
+        }
+    }
+
+    /// Whether `key` is held.
+    pub fn contains<Q>(&self, key: &Q) -> bool
+    where
+        K: KeyOf<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        self.known(key, |_| ()).is_some()
+    }
+
+    /// A known key's answer. All that is not on its way is elsewhere.
+    #[inline]
+    fn ask<Q, T, A>(&self, key: &Q, time: &T, ask: &A) -> Result<A::Answer, StoreError>
+    where
+        K: KeyOf<Q>,
+        Q: Hash + Eq + ?Sized,
+        T: Clock,
+        A: Ask,
+    {
+        let hash = self.shards.hash(key);
+        let known = self.shards.read(
+            hash,
+            |k, _| k.borrow() == key,
+            |entry| Some(ask.ask(&entry.limiter, time)),
+            || None,
+        );
+        let answer = match known {
+            Some(Ok(answer)) => answer,
+            Some(Err(error)) => self.ask_after_error(hash, key, time, ask, error)?,
+            None => self.ask_unknown(hash, key, time, ask)?,
+        };
+        if let Decision::Denied(_) = A::decision(&answer) {
+            self.counts.denials.add_one();
+        }
+        Ok(answer)
+    }
+
+    /// What `then` makes of a known key's limiter.
+    pub(crate) fn known<Q, R>(&self, key: &Q, then: impl FnOnce(&L) -> R) -> Option<R>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        let hash = self.shards.hash(key);
+        self.shards.read(
+            hash,
+            |k, _| k.borrow() == key,
+            |entry| Some(then(&entry.limiter)),
+            || None,
+        )
+    }
+}
+
+impl<K, L, S, C> KeyedLimiter<K, L, S, C> {
+    /// How many keys are held, those being inserted included; never more than
+    /// [`max_keys`](Self::max_keys).
+    pub fn keys(&self) -> usize {
+        self.slots.taken()
+    }
+
+    /// The cap on keys.
+    pub fn max_keys(&self) -> usize {
+        self.slots.cap()
+    }
+
+    /// How many keys were evicted, to make room or by a sweep. All of them were idle.
+    pub fn evictions(&self) -> u64 {
+        self.counts.evictions.get()
+    }
+
+    /// How many requests were denied. A refusal at the cap is none of them.
+    pub fn denials(&self) -> u64 {
+        self.counts.denials.sum()
+    }
+
+    /// How many requests of unknown keys found no room, whether they were then denied or allowed.
+    pub fn refusals(&self) -> u64 {
+        self.counts.refusals.get()
+    }
+
+    /// How many keys were examined to make room, at most
+    /// [`EXAMINED_A_CALL`](crate::EXAMINED_A_CALL) a request.
+    pub fn examined(&self) -> u64 {
+        self.counts.examined.get()
+    }
+
+    /// The clock.
+    pub fn clock(&self) -> &C {
+        &self.clock
+    }
+}
+
+impl<K, L, S, C, Q> KeyedRateLimiter<Q> for KeyedLimiter<K, L, S, C>
+where
+    K: KeyOf<Q> + Send + Sync,
+    L: RateLimiter,
+    S: BuildHasher + Clone + Send + Sync,
+    C: Clock + Send + Sync,
+    Q: Hash + Eq + ?Sized,
+{
+    fn quotas(&self, key: &Q) -> Quotas {
+        KeyedLimiter::quotas(self, key)
+    }
+
+    #[inline]
+    fn acquire(&self, key: &Q, cost: Cost) -> Result<Decision, StoreError> {
+        KeyedLimiter::acquire(self, key, cost)
+    }
+
+    fn acquire_detailed(&self, key: &Q, cost: Cost) -> Result<Answer, StoreError> {
+        KeyedLimiter::acquire_detailed(self, key, cost)
+    }
+
+    fn peek(&self, key: &Q, cost: Cost) -> Result<Answer, StoreError> {
+        KeyedLimiter::peek(self, key, cost)
+    }
+
+    fn reset(&self, key: &Q) {
+        KeyedLimiter::reset(self, key);
+    }
+}
+
+/// A key that is unknown by then has nothing to settle: it was evicted, so what was charged has left
+/// every window; or reset; or allowed without a record.
+impl<K, L, S, C, Q> KeyedSettle<Q> for KeyedLimiter<K, L, S, C>
+where
+    K: KeyOf<Q> + Send + Sync,
+    L: Settle,
+    S: BuildHasher + Clone + Send + Sync,
+    C: Clock + Send + Sync,
+    Q: Hash + Eq + ?Sized,
+{
+    fn settle(&self, key: &Q, charge: Charge, actual: u64) {
+        // Without a record there is nothing to replace, even if the key has become known.
+        if charge.at() != UNRECORDED {
+            let settle = |limiter: &L| limiter.settle_at(charge.at(), charge.estimate(), actual);
+            self.known(key, settle);
+        }
+    }
+}
+
+impl<K, L, S, C> fmt::Debug for KeyedLimiter<K, L, S, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyedLimiter")
+            .field("keys", &self.keys())
+            .field("max_keys", &self.max_keys())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,78 @@
+//! When more of a quota remains than does now.
+//!
+//! The waits that decisions tell are of costs; what remains is the largest cost that fits. So more
+//! remains when a cost of one more fits. Requests cannot be told by their cost: where only they are
+//! counted, the time is searched for, since nothing but time passing makes more remain.
+
+use windowpane_core::{Cost, Detailed, Nanos, PerQuota, Quotas, RateLimiter, Unit};
+
+/// The smallest wait from `now` after which more than `remaining`, what remains now, would remain
+/// if nothing were accepted meanwhile; `None` if it never will.
+pub(crate) fn more_after<L: RateLimiter>(limiter: &L, now: Nanos, remaining: u64) -> Option<Nanos> {
+    let quotas = limiter.quotas();
+    if remaining > 0 && quotas.iter().all(|quota| quota.unit() == Unit::Requests) {
+        let fit = |wait: Nanos| {
+            let detailed = limiter.peek_at(now.checked_add(wait)?, Cost::ONE).ok()?;
+            // One of those left was for the looking.
+            Some(detailed.remaining() + u64::from(detailed.is_allowed()))
+        };
+        return search(&quotas, |wait| fit(wait).is_some_and(|fit| fit > remaining));
+    }
+    wait_for(limiter, now, remaining.checked_add(1)?)
+}
+
+/// As [`more_after`], if a request of `cost` were charged at `now`, which fits, and `remaining`
+/// remained after it. Of limiters that are not exact it can be later, never earlier.
+pub(crate) fn more_after_charging<L: RateLimiter>(
+    limiter: &L,
+    now: Nanos,
+    cost: Cost,
+    remaining: u64,
+) -> Option<Nanos> {
+    let quotas = limiter.quotas();
+    if quotas.iter().all(|quota| quota.unit() == Unit::Permits) {
+        return wait_for(
+            limiter,
+            now,
+            remaining.checked_add(cost.get())?.checked_add(1)?,
+        );
+    }
+    let left = |wait: Nanos, detailed: &Detailed| -> PerQuota {
+        let left = detailed.remaining_per_quota().iter().zip(quotas.iter());
+        left.map(|(left, quota)| match wait >= quota.window() {
+            // Charged now, it is gone by then; looked for then, it was charged again.
+            true => left + quota.charge(cost),
+            false => *left,
+        })
+        .collect()
+    };
+    let fit = |wait: Nanos| {
+        let detailed = limiter.peek_at(now.checked_add(wait)?, cost).ok()?;
+        Some(quotas.largest_cost(&left(wait, &detailed)))
+    };
+    search(&quotas, |wait| fit(wait).is_some_and(|fit| fit > remaining))
+}
+
+/// The wait after which a cost of `permits`, which does not fit now, will; `None` if it never will.
+fn wait_for<L: RateLimiter>(limiter: &L, now: Nanos, permits: u64) -> Option<Nanos> {
+    let detailed = limiter.peek_at(now, Cost::new(permits)?).ok()?;
+    detailed.decision().denied()?.retry_after_nanos()
+}
+
+/// The smallest wait after which `more` holds, which then holds for ever; `None` if it never does.
+fn search(quotas: &Quotas, more: impl Fn(Nanos) -> bool) -> Option<Nanos> {
+    // Two windows empty every limiter: one that weighs the window before counts in both.
+    let mut after = 2 * quotas.longest_window();
+    if !more(after) {
+        return None;
+    }
+    let mut before = 0;
+    while after - before > 1 {
+        let between = before + (after - before) / 2;
+        match more(between) {
+            true => after = between,
+            false => before = between,
+        }
+    }
+    Some(after)
+}
