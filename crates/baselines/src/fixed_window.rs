@@ -1,6 +1,6 @@
 //! The fixed window: a count that starts anew at every multiple of the window.
 
-use windowpane_core::one_word::{OneWordRule, REQUIRED_RANGE, Verdict};
+use windowpane_core::one_word::{OneWordRule, REQUIRED_RANGE, SettleRule, Verdict, settled_count};
 use windowpane_core::{AcquireError, BuildError, Nanos, OneWordLimiter, Quota};
 
 /// A fixed-window limiter: at most `limit` permits between two multiples of the window.
@@ -50,11 +50,23 @@ impl FixedWindowRule {
         u64::try_from(end).unwrap_or(u64::MAX)
     }
 
+    /// The window's index in `word`, and the count in it.
+    #[inline]
+    fn unpack(&self, word: u64) -> (u64, u64) {
+        (word >> self.count_bits, word & self.most())
+    }
+
+    /// The largest count there is room for.
+    #[inline]
+    fn most(&self) -> u64 {
+        (1 << self.count_bits) - 1
+    }
+
     /// A time before the recorded window is read as that window's start.
     #[inline]
     fn roll(&self, word: u64, now: Nanos) -> Result<Now, AcquireError> {
         let window = self.quota.window();
-        let (index, count) = (word >> self.count_bits, word & ((1 << self.count_bits) - 1));
+        let (index, count) = self.unpack(word);
         // Cannot overflow: the index was computed by a division of a u64 time.
         let start = self.base + index * window;
         let at = now.max(start);
@@ -124,7 +136,8 @@ impl OneWordRule for FixedWindowRule {
     #[inline]
     fn decide(&self, word: u64, now: Nanos, charge: u64) -> Result<Verdict, AcquireError> {
         let rolled = self.roll(word, now)?;
-        if charge <= self.quota.limit() - rolled.count {
+        // What was settled upward, or a lowered limit, may have left a count above the limit.
+        if charge <= self.quota.limit().saturating_sub(rolled.count) {
             return Ok(Verdict::Allowed {
                 at: rolled.at,
                 word: (rolled.index << self.count_bits) | (rolled.count + charge),
@@ -138,7 +151,7 @@ impl OneWordRule for FixedWindowRule {
 
     fn remaining(&self, word: u64, now: Nanos) -> u64 {
         self.roll(word, now)
-            .map_or(0, |now| self.quota.limit() - now.count)
+            .map_or(0, |now| self.quota.limit().saturating_sub(now.count))
     }
 
     fn is_idle(&self, word: u64, now: Nanos) -> bool {
@@ -147,10 +160,25 @@ impl OneWordRule for FixedWindowRule {
 
     /// The end of the recorded window, or its start if nothing is counted in it.
     fn idle_from(&self, word: u64) -> Option<Nanos> {
-        let (index, count) = (word >> self.count_bits, word & ((1 << self.count_bits) - 1));
+        let (index, count) = self.unpack(word);
         let index = index + u64::from(count > 0);
         let since = index.checked_mul(self.quota.window())?;
         let from = self.base.checked_add(since)?;
         (index <= self.last_index()).then_some(from)
+    }
+}
+
+/// Exact by the rule, up to the largest count that as many bits as the limit has can hold: what a
+/// window is charged beyond that is not remembered.
+impl SettleRule for FixedWindowRule {
+    fn settle(&self, word: u64, at: Nanos, charged: u64, actual: u64) -> u64 {
+        let (index, count) = self.unpack(word);
+        let start = self.base + index * self.quota.window();
+        match at.checked_sub(start) {
+            Some(since) if since < self.quota.window() => {
+                index << self.count_bits | settled_count(count, charged, actual, self.most())
+            }
+            _ => word,
+        }
     }
 }

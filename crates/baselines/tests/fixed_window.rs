@@ -4,7 +4,17 @@ use std::collections::HashMap;
 
 use proptest::prelude::*;
 use windowpane_baselines::FixedWindow;
-use windowpane_core::{AcquireError, BuildError, Cost, Decision, Quota, Quotas, RateLimiter, Unit};
+use windowpane_core::{
+    AcquireError, BuildError, Cost, Decision, Quota, Quotas, RateLimiter, Settle, Unit,
+};
+
+fn limiter(quota: &str) -> FixedWindow {
+    FixedWindow::new(Quotas::parse([quota]).unwrap()).unwrap()
+}
+
+fn cost(permits: u64) -> Cost {
+    Cost::new(permits).unwrap()
+}
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
@@ -101,6 +111,52 @@ fn requests_are_counted_once_whatever_they_cost() {
     assert!(
         !limiter
             .acquire_at(0, Cost::of::<500>())
+            .unwrap()
+            .is_allowed()
+    );
+}
+
+#[test]
+fn a_charge_is_replaced_while_its_window_lasts_and_then_no_more() {
+    let limiter = limiter("10/10ns");
+    let remaining = |at| limiter.peek_at(at, Cost::ONE).unwrap().remaining();
+    assert!(limiter.acquire_at(13, cost(8)).unwrap().is_allowed());
+    limiter.settle_at(13, cost(8), 3);
+    assert_eq!(remaining(13), 6);
+    // Of another window: before it, and after it.
+    limiter.settle_at(9, cost(3), 0);
+    limiter.settle_at(20, cost(3), 0);
+    assert_eq!(remaining(13), 6);
+    // Charged more than there is, it is used up until the window is over; the index is untouched.
+    limiter.settle_at(13, cost(3), 12);
+    let denied = limiter.acquire_detailed_at(19, Cost::ONE).unwrap();
+    assert_eq!(denied.remaining(), 0);
+    let wait = denied.decision().denied().unwrap().retry_after_nanos();
+    assert_eq!(wait, Some(1));
+    limiter.settle_at(13, Cost::ONE, u64::MAX);
+    assert!(!limiter.acquire_at(19, Cost::ONE).unwrap().is_allowed());
+    assert!(limiter.acquire_at(20, cost(10)).unwrap().is_allowed());
+    limiter.settle_at(13, cost(3), 0);
+    assert!(!limiter.acquire_at(20, Cost::ONE).unwrap().is_allowed());
+}
+
+#[test]
+fn nine_pairs_of_taking_and_giving_back_leave_the_capacity_as_it_was() {
+    let limiter = limiter("10/1s");
+    for pair in 0..9 {
+        let at = pair * 11_000_000;
+        assert!(limiter.acquire_at(at, Cost::ONE).unwrap().is_allowed());
+        limiter.settle_at(at, Cost::ONE, 0);
+    }
+    assert!(
+        limiter
+            .acquire_at(99_000_000, cost(10))
+            .unwrap()
+            .is_allowed()
+    );
+    assert!(
+        !limiter
+            .acquire_at(99_000_000, Cost::ONE)
             .unwrap()
             .is_allowed()
     );

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod build;
+mod change;
 pub mod clock;
 mod cost;
 mod decision;
@@ -16,6 +17,7 @@ pub mod sync;
 mod window;
 
 pub use build::FromQuotas;
+pub use change::{ChangeQuotas, Changeable};
 pub use clock::{Clock, MonotonicClock, Nanos};
 pub use cost::Cost;
 pub use decision::{Decision, Denied, Detailed, PerQuota};

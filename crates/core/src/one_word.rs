@@ -10,8 +10,9 @@ use crate::cost::Cost;
 use crate::decision::{Decision, Denied, Detailed, PerQuota};
 use crate::error::{AcquireError, BuildError};
 use crate::limiter::RateLimiter;
-use crate::quota::Quota;
+use crate::quota::{Quota, Unit};
 use crate::quotas::Quotas;
+use crate::settle::Settle;
 use crate::sync::{Atomic, Ordering, SPINS_ONE_WORD, back_off};
 
 /// Ten years in nanoseconds: how long the time in a word must last.
@@ -87,6 +88,19 @@ pub trait OneWordRule: Send + Sync + Sized {
     /// earlier times as this one from then on, or a clock that steps back creates capacity. `None`
     /// where that time is out of range.
     fn idle_from(&self, word: u64) -> Option<Nanos>;
+}
+
+/// A rule whose word still tells what was charged in a window, so that a charge can be replaced.
+pub trait SettleRule: OneWordRule {
+    /// The word in which what was recorded under `at` counts `actual` instead of `charged`; the same
+    /// word where it no longer tells that window. A count neither falls below 0 nor leaves its field.
+    fn settle(&self, word: u64, at: Nanos, charged: u64, actual: u64) -> u64;
+}
+
+/// A `count` in which `charged` is replaced by `actual`, from 0 to `most`.
+pub fn settled_count(count: u64, charged: u64, actual: u64, most: u64) -> u64 {
+    let settled = (u128::from(count) + u128::from(actual)).saturating_sub(charged.into());
+    settled.min(most.into()) as u64
 }
 
 /// A limiter that keeps one word and changes it by compare-and-swap alone.
@@ -213,6 +227,30 @@ pub fn more_after<R: OneWordRule>(rule: &R, word: u64, now: Nanos) -> Option<Nan
     match rule.decide(word, now, left + 1) {
         Ok(Verdict::Denied { retry_after }) => Some(retry_after),
         _ => None,
+    }
+}
+
+/// Linearized at its compare-and-swap, or at its load where it changes nothing.
+impl<R: SettleRule> Settle for OneWordLimiter<R> {
+    fn settle_at(&self, at: Nanos, estimate: Cost, actual: u64) {
+        let quota = self.rule.quota();
+        if quota.unit() == Unit::Requests {
+            return;
+        }
+        let mut word = self.word.load(Ordering::Relaxed);
+        loop {
+            let settled = self.rule.settle(word, at, estimate.get(), actual);
+            if settled == word {
+                return;
+            }
+            match self
+                .word
+                .compare_exchange(word, settled, Ordering::Relaxed, Ordering::Relaxed)
+            {
+                Ok(_) => return,
+                Err(found) => word = found,
+            }
+        }
     }
 }
 

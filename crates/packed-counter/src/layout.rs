@@ -45,6 +45,12 @@ impl Layout {
         u64::MAX >> (2 * self.count_bits)
     }
 
+    /// The largest count.
+    #[inline]
+    pub(crate) fn most(self) -> u64 {
+        (1 << self.count_bits) - 1
+    }
+
     #[inline]
     pub(crate) fn pack(self, counts: Counts) -> u64 {
         (counts.index << self.count_bits | counts.current) << self.count_bits | counts.previous
@@ -52,7 +58,7 @@ impl Layout {
 
     #[inline]
     pub(crate) fn unpack(self, word: u64) -> Counts {
-        let mask = (1 << self.count_bits) - 1;
+        let mask = self.most();
         Counts {
             index: word >> (2 * self.count_bits),
             current: word >> self.count_bits & mask,

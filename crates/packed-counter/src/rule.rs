@@ -1,6 +1,6 @@
 //! The two-window rule, in integers.
 
-use windowpane_core::one_word::{OneWordRule, Verdict};
+use windowpane_core::one_word::{OneWordRule, SettleRule, Verdict, settled_count};
 use windowpane_core::{AcquireError, BuildError, Nanos, Quota};
 
 use super::layout::{Counts, Layout};
@@ -123,7 +123,7 @@ impl OneWordRule for TwoWindowRule {
         } = rolled.counts;
         let window = u128::from(self.quota.window());
         let overlap = u128::from(self.quota.window() - rolled.elapsed);
-        // The counts are at most the limit, so below 2^31, and a window is below 2^55.
+        // The counts are below 2^31 and a window is below 2^55.
         let weighted = u128::from(previous) * overlap + u128::from(current + charge) * window;
         if weighted <= u128::from(self.quota.limit()) * window {
             let counts = Counts {
@@ -169,5 +169,33 @@ impl OneWordRule for TwoWindowRule {
         let since = index.checked_mul(self.quota.window())?;
         let from = self.base.checked_add(since)?;
         (index <= self.layout.last_index()).then_some(from)
+    }
+}
+
+/// Exact by the rule, up to the largest count that as many bits as the limit has can hold: what a
+/// window is charged beyond that is not remembered.
+impl SettleRule for TwoWindowRule {
+    fn settle(&self, word: u64, at: Nanos, charged: u64, actual: u64) -> u64 {
+        let window = self.quota.window();
+        let counts = self.layout.unpack(word);
+        let start = self.base + counts.index * window;
+        let settled = |count| settled_count(count, charged, actual, self.layout.most());
+        let is_current = at.checked_sub(start).is_some_and(|since| since < window);
+        let is_previous = start
+            .checked_sub(at)
+            .is_some_and(|before| (1..=window).contains(&before));
+        self.layout.pack(Counts {
+            current: if is_current {
+                settled(counts.current)
+            } else {
+                counts.current
+            },
+            previous: if is_previous {
+                settled(counts.previous)
+            } else {
+                counts.previous
+            },
+            ..counts
+        })
     }
 }

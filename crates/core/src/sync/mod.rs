@@ -13,9 +13,13 @@ mod model;
 mod real;
 
 #[cfg(loom)]
-pub use model::{Atomic, AtomicU128, Mutex, MutexGuard, back_off, fence, ships_or_models, steps};
+pub use model::{
+    Atomic, AtomicU128, Mutex, MutexGuard, ShardedLock, back_off, fence, ships_or_models, steps,
+};
 #[cfg(not(loom))]
-pub use real::{Atomic, AtomicU128, Mutex, MutexGuard, back_off, fence, ships_or_models};
+pub use real::{
+    Atomic, AtomicU128, Mutex, MutexGuard, ShardedLock, back_off, fence, ships_or_models,
+};
 
 pub use crossbeam_utils::CachePadded;
 pub use std::sync::atomic::Ordering;

@@ -10,7 +10,7 @@ use std::sync::Mutex as StdMutex;
 use bytemuck::{AnyBitPattern, NoUninit};
 use loom::sync::atomic::AtomicU64;
 pub use loom::sync::atomic::fence;
-pub use loom::sync::{Mutex, MutexGuard};
+pub use loom::sync::{Mutex, MutexGuard, RwLock as ShardedLock};
 
 use super::Ordering;
 use loads::Loads;

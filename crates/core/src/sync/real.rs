@@ -1,6 +1,7 @@
 //! The arm that ships.
 
 pub use atomic::Atomic;
+pub use crossbeam_utils::sync::ShardedLock;
 pub use portable_atomic::AtomicU128;
 pub use std::sync::atomic::fence;
 pub use std::sync::{Mutex, MutexGuard};
