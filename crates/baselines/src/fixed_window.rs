@@ -1,6 +1,8 @@
 //! The fixed window: a count that starts anew at every multiple of the window.
 
-use windowpane_core::one_word::{OneWordRule, REQUIRED_RANGE, SettleRule, Verdict, settled_count};
+use windowpane_core::one_word::{
+    ChangeRule, OneWordRule, REQUIRED_RANGE, SettleRule, Verdict, settled_count,
+};
 use windowpane_core::{AcquireError, BuildError, Nanos, OneWordLimiter, Quota};
 
 /// A fixed-window limiter: at most `limit` permits between two multiples of the window.
@@ -40,6 +42,39 @@ struct Now {
 }
 
 impl FixedWindowRule {
+    /// The rule for `quota` in a word that has room for a count of `most`, which may be above the
+    /// limit.
+    fn holding(quota: Quota, start: Nanos, most: u64) -> Result<Self, BuildError> {
+        let count_bits = (u64::BITS - quota.limit().max(most).leading_zeros()).max(1);
+        let covers = |count_bits: u32| match u64::BITS - count_bits {
+            0 => 0,
+            // One window less than there are: the first may have begun before the start.
+            index_bits => ((1_u128 << index_bits) - 1) * u128::from(quota.window()),
+        };
+        if covers(count_bits) < REQUIRED_RANGE {
+            let fits = (1..64).rev().find(|bits| covers(*bits) >= REQUIRED_RANGE);
+            return Err(BuildError::RangeTooShort {
+                algorithm: Self::NAME,
+                quota,
+                covers: covers(count_bits),
+                fits: fits.map_or_else(
+                    || "take mutex-log, which has no such bound".into(),
+                    |bits| {
+                        format!(
+                            "with this window the limit can be up to {}; mutex-log has no such bound",
+                            (1_u64 << bits) - 1
+                        )
+                    },
+                ),
+            });
+        }
+        Ok(FixedWindowRule {
+            quota,
+            count_bits,
+            base: start - start % quota.window(),
+        })
+    }
+
     fn last_index(&self) -> u64 {
         u64::MAX >> self.count_bits
     }
@@ -98,34 +133,7 @@ impl OneWordRule for FixedWindowRule {
     const NAME: &'static str = "fixed-window";
 
     fn new(quota: Quota, start: Nanos) -> Result<Self, BuildError> {
-        let count_bits = (u64::BITS - quota.limit().leading_zeros()).max(1);
-        let covers = |count_bits: u32| match u64::BITS - count_bits {
-            0 => 0,
-            // One window less than there are: the first may have begun before the start.
-            index_bits => ((1_u128 << index_bits) - 1) * u128::from(quota.window()),
-        };
-        if covers(count_bits) < REQUIRED_RANGE {
-            let fits = (1..64).rev().find(|bits| covers(*bits) >= REQUIRED_RANGE);
-            return Err(BuildError::RangeTooShort {
-                algorithm: Self::NAME,
-                quota,
-                covers: covers(count_bits),
-                fits: fits.map_or_else(
-                    || "take mutex-log, which has no such bound".into(),
-                    |bits| {
-                        format!(
-                            "with this window the limit can be up to {}; mutex-log has no such bound",
-                            (1_u64 << bits) - 1
-                        )
-                    },
-                ),
-            });
-        }
-        Ok(FixedWindowRule {
-            quota,
-            count_bits,
-            base: start - start % quota.window(),
-        })
+        FixedWindowRule::holding(quota, start, 0)
     }
 
     #[inline]
@@ -180,5 +188,21 @@ impl SettleRule for FixedWindowRule {
             }
             _ => word,
         }
+    }
+}
+
+/// Keeps the count of the window in which the change falls: as it is under the same window, and as
+/// counted at the change under another.
+impl ChangeRule for FixedWindowRule {
+    fn changed(&self, word: u64, now: Nanos, quota: Quota) -> Result<(Self, u64), BuildError> {
+        let (index, count) = self.unpack(word);
+        let start = self.base + index * self.quota.window();
+        let at = now.max(start);
+        let count = match at - start < self.quota.window() {
+            true => count,
+            false => 0,
+        };
+        // Of a window of index 0, so that the word is the count.
+        Ok((FixedWindowRule::holding(quota, at, count)?, count))
     }
 }

@@ -1,6 +1,6 @@
 //! GCRA, the token bucket told by one time: what most libraries run.
 
-use windowpane_core::one_word::{OneWordRule, REQUIRED_RANGE, Verdict};
+use windowpane_core::one_word::{ChangeRule, OneWordRule, REQUIRED_RANGE, Verdict};
 use windowpane_core::{AcquireError, BuildError, Cost, Nanos, OneWordLimiter, Quota};
 
 /// A token bucket by the generic cell rate algorithm: a burst at once, then a permit each
@@ -164,5 +164,25 @@ impl OneWordRule for GcraRule {
     /// The TAT itself.
     fn idle_from(&self, word: u64) -> Option<Nanos> {
         self.check_range(word).is_ok().then_some(word)
+    }
+}
+
+/// Keeps the permits that have not come back, a part of one as a part of one; they come back at the
+/// new rate. A burst that was the limit is the new limit, any other stays.
+impl ChangeRule for GcraRule {
+    fn changed(&self, word: u64, now: Nanos, quota: Quota) -> Result<(Self, u64), BuildError> {
+        let rule = match self.burst == self.quota.limit().max(1) {
+            true => GcraRule::new(quota, now)?,
+            false => GcraRule::with_burst(quota, Cost::new(self.burst).unwrap_or(Cost::ONE))?,
+        };
+        let ahead = u128::from(Self::ahead(word, now)) * u128::from(rule.interval);
+        let ahead = ahead.div_ceil(u128::from(self.interval));
+        let tat = u128::from(now) + ahead;
+        // Nothing accepted is 0, whatever the time.
+        let word = match ahead {
+            0 => 0,
+            _ => u64::try_from(tat).unwrap_or(u64::MAX),
+        };
+        Ok((rule, word))
     }
 }

@@ -13,7 +13,7 @@ pub const DEFAULT_BUCKETS: u32 = 60;
 /// The most buckets of the longest window.
 pub const MAX_BUCKETS: u32 = 3_600;
 
-const NAME: &str = "bucket-ring";
+pub(crate) const NAME: &str = "bucket-ring";
 
 /// One quota, ready for decisions.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,9 @@ pub(crate) struct Plan {
     /// The limit, if there is one quota; 0 if there are more.
     pub(crate) limit_alone: u64,
     /// What all quotas count.
-    unit: Unit,
+    pub(crate) unit: Unit,
+    /// How many buckets the longest window has.
+    pub(crate) buckets: u32,
     pub(crate) quotas: Quotas,
 }
 
@@ -85,6 +87,7 @@ impl Plan {
             limit_alone: if quotas.len() == 1 { limit } else { 0 },
             smallest_limit: quotas.iter().map(Quota::limit).min().unwrap_or(0),
             unit: quotas[0].unit(),
+            buckets,
             quotas,
         })
     }

@@ -45,10 +45,10 @@ use crate::view::View;
 pub struct BucketRing {
     // On a line of its own: the plan and the slots' address are read by everyone all the time and
     // must not bounce with the head.
-    head: CachePadded<AtomicU128>,
+    pub(crate) head: CachePadded<AtomicU128>,
     /// The records of the buckets before the newest, in the order in which they came.
-    slots: Box<[Atomic<u64>]>,
-    plan: Plan,
+    pub(crate) slots: Box<[Atomic<u64>]>,
+    pub(crate) plan: Plan,
 }
 
 impl BucketRing {
@@ -69,13 +69,17 @@ impl BucketRing {
     /// number of buckets; [`BuildError::MixedUnits`]; [`BuildError::LimitTooLarge`] above
     /// [`MAX_LIMIT`](crate::MAX_LIMIT).
     pub fn with_buckets(quotas: impl Into<Quotas>, buckets: u32) -> Result<BucketRing, BuildError> {
-        let plan = Plan::new(quotas.into(), buckets)?;
+        Ok(BucketRing::of(Plan::new(quotas.into(), buckets)?))
+    }
+
+    /// A ring that has accepted nothing.
+    pub(crate) fn of(plan: Plan) -> BucketRing {
         let slots = (0..plan.slots()).map(|_| Atomic::new(Record::EMPTY.0));
-        Ok(BucketRing {
+        BucketRing {
             head: CachePadded::new(AtomicU128::new(Head::EMPTY.to_bits())),
             slots: slots.collect(),
             plan,
-        })
+        }
     }
 
     /// How wide a bucket is, in nanoseconds; a denial comes less than this early.
@@ -90,13 +94,13 @@ impl BucketRing {
     }
 
     #[inline]
-    fn load_head(&self) -> Head {
+    pub(crate) fn load_head(&self) -> Head {
         // Acquire: whoever wrote this head had seen all older records in place; so do we now.
         Head::from_bits(self.head.load(Ordering::Acquire))
     }
 
     #[inline]
-    fn view(&self, head: Head, now: Nanos) -> View<'_> {
+    pub(crate) fn view(&self, head: Head, now: Nanos) -> View<'_> {
         let located = self.plan.width.locate(now);
         View::new(head, now, located, &self.plan, &self.slots)
     }
@@ -157,7 +161,7 @@ impl BucketRing {
 
     /// Claims `charge`, which fits. `None` if the head has moved.
     #[inline(always)]
-    fn claim(&self, view: View<'_>, charge: u64) -> Option<Nanos> {
+    pub(crate) fn claim(&self, view: View<'_>, charge: u64) -> Option<Nanos> {
         let View { head, at, .. } = view;
         let claimed = if view.is_in_newest() {
             head.charge(at, charge)
@@ -255,7 +259,7 @@ impl BucketRing {
 }
 
 impl FromQuotas for BucketRing {
-    const NAME: &'static str = "bucket-ring";
+    const NAME: &'static str = crate::plan::NAME;
 
     fn from_quotas(quotas: &Quotas, _start: Nanos) -> Result<Self, BuildError> {
         BucketRing::new(quotas.clone())

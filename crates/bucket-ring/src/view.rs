@@ -130,6 +130,17 @@ impl<'a> View<'a> {
         self.age(enough)
     }
 
+    /// What the buckets inside `span` hold, oldest first, each with its last instant.
+    pub(crate) fn held(self, span: Span) -> impl Iterator<Item = (Nanos, u64)> + 'a {
+        let held = move |nth: u64| {
+            let newer = self.head.accepted_since(self.accepted_until(nth));
+            let charge = self.head.accepted_since(self.accepted_until(nth + 1)) - newer;
+            let end = self.plan.width.last_instant(self.newest - self.age(nth));
+            (end, charge)
+        };
+        (1..=self.inside(span)).rev().map(held)
+    }
+
     /// How many buckets the `nth` newest is older than the newest, `nth` from 1 to those that count.
     #[inline]
     fn age(self, nth: u64) -> u64 {

@@ -36,6 +36,13 @@ impl Width {
         }
     }
 
+    /// When the bucket ends.
+    pub(crate) fn last_instant(self, bucket: u64) -> Nanos {
+        // The last bucket of u64 nanoseconds can end after them.
+        let end = (u128::from(bucket) + 1) * u128::from(self.0) - 1;
+        u64::try_from(end).unwrap_or(u64::MAX)
+    }
+
     /// The same out of the way, for where the frequent way needs it not.
     #[cold]
     pub(crate) fn locate_rarely(self, time: Nanos) -> Moment {

@@ -133,6 +133,16 @@ pub enum BuildError {
         /// What would fit, as text.
         fits: String,
     },
+    /// What was accepted so far was counted in another unit than the new quota's.
+    #[error(
+        "{algorithm} has counted in another unit than {quota} does and cannot tell one from the other: take mutex-log, which knows both, or build it anew"
+    )]
+    UnitChanged {
+        /// The algorithm's name.
+        algorithm: &'static str,
+        /// The first quota of the other unit.
+        quota: Quota,
+    },
     /// A capacity below a limit.
     #[error("a ring of capacity {capacity} cannot hold a limit of {limit}: give at least {limit}")]
     CapacityTooSmall {

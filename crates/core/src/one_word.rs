@@ -5,6 +5,7 @@
 //! apply the same rule.
 
 use crate::build::FromQuotas;
+use crate::change::ChangeQuotas;
 use crate::clock::Nanos;
 use crate::cost::Cost;
 use crate::decision::{Decision, Denied, Detailed, PerQuota};
@@ -95,6 +96,16 @@ pub trait SettleRule: OneWordRule {
     /// The word in which what was recorded under `at` counts `actual` instead of `charged`; the same
     /// word where it no longer tells that window. A count neither falls below 0 nor leaves its field.
     fn settle(&self, word: u64, at: Nanos, charged: u64, actual: u64) -> u64;
+}
+
+/// A rule that can hand over to one of another quota.
+pub trait ChangeRule: OneWordRule {
+    /// The rule for `quota` from `now` on, and the word by which it counts what this rule counts by
+    /// `word` then. The quotas' units are the same.
+    ///
+    /// # Errors
+    /// [`BuildError`] if the word cannot represent the quota beside what is counted.
+    fn changed(&self, word: u64, now: Nanos, quota: Quota) -> Result<(Self, u64), BuildError>;
 }
 
 /// A `count` in which `charged` is replaced by `actual`, from 0 to `most`.
@@ -251,6 +262,26 @@ impl<R: SettleRule> Settle for OneWordLimiter<R> {
                 Err(found) => word = found,
             }
         }
+    }
+}
+
+/// As the rule carries its word over; O(1).
+impl<R: ChangeRule> ChangeQuotas for OneWordLimiter<R> {
+    fn change_at(&mut self, now: Nanos, quotas: &Quotas) -> Result<(), BuildError> {
+        let quota = quotas.single(R::NAME)?;
+        if quota.unit() != self.rule.quota().unit() {
+            return Err(BuildError::UnitChanged {
+                algorithm: R::NAME,
+                quota,
+            });
+        }
+        let word = self.word.load(Ordering::Relaxed);
+        let (rule, word) = self.rule.changed(word, now, quota)?;
+        *self = OneWordLimiter {
+            word: Atomic::new(word),
+            rule,
+        };
+        Ok(())
     }
 }
 

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use windowpane_core::{
-    AcquireError, BuildError, Clock, Cost, Decision, Detailed, FromQuotas, Nanos, PerQuota, Quotas,
-    RateLimiter, Settle,
+    AcquireError, BuildError, ChangeQuotas, Clock, Cost, Decision, Detailed, FromQuotas, Nanos,
+    PerQuota, Quotas, RateLimiter, Settle,
 };
 
 use crate::lock::{Lock, LockKind, StdMutex};
@@ -216,6 +216,17 @@ impl<K: LockKind> Settle for MutexLog<K> {
     fn settle_at(&self, at: Nanos, estimate: Cost, actual: u64) {
         self.log
             .with(|log| log.settle(&self.quotas, at, estimate, actual));
+    }
+}
+
+/// Exact; any quotas do. O(n) for n entries. A request whose cost was settled to 0 while no quota
+/// counted requests is forgotten, and a quota of requests put in force later does not count it.
+impl<K: LockKind> ChangeQuotas for MutexLog<K> {
+    fn change_at(&mut self, now: Nanos, quotas: &Quotas) -> Result<(), BuildError> {
+        self.log
+            .with(|log| log.change(&self.quotas, quotas, now.max(log.latest())));
+        self.quotas = quotas.clone();
+        Ok(())
     }
 }
 

@@ -212,15 +212,27 @@ impl Log {
     /// until the log has doubled: amortized O(1) a record.
     fn sweep(&mut self, quotas: &Quotas, t: Nanos) {
         self.entries.retain(|entry| counts_at(quotas, entry, t));
-        for usage in &mut self.usage {
-            *usage = Usage {
-                oldest: self.entries.len(),
-                used: 0,
-            };
-        }
-        self.seek(quotas, t);
+        self.count(quotas, t);
         self.may_be_hollow = self.entries.iter().any(|entry| entry.permits == 0);
         self.sweep_at = (2 * self.entries.len()).max(FEWEST_TO_SWEEP);
+    }
+
+    /// Makes it the log of `quotas` instead of `before`, at `t`, which is not before the latest
+    /// recorded time: what no quota counts by then stays forgotten.
+    pub(crate) fn change(&mut self, before: &Quotas, quotas: &Quotas, t: Nanos) {
+        self.entries.retain(|entry| counts_at(before, entry, t));
+        self.latest = t;
+        self.count(quotas, t);
+    }
+
+    /// Counts everything anew, at `t`.
+    fn count(&mut self, quotas: &Quotas, t: Nanos) {
+        let nothing = Usage {
+            oldest: self.entries.len(),
+            used: 0,
+        };
+        self.usage = SmallVec::from_elem(nothing, quotas.len());
+        self.seek(quotas, t);
     }
 
     /// Whether every window is empty at time `t`.

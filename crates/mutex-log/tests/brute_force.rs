@@ -1,22 +1,54 @@
 //! The log against a list that keeps all and counts.
 
 use proptest::prelude::*;
-use windowpane_core::{AcquireError, Cost, Decision, Quota, Quotas, RateLimiter, Settle, Unit};
+use windowpane_core::{
+    AcquireError, ChangeQuotas, Cost, Decision, Quota, Quotas, RateLimiter, Settle, Unit,
+};
 use windowpane_mutex_log::{MutexLog, OnRegression};
 
+/// One accepted request.
+#[derive(Clone, Copy)]
+struct Listed {
+    id: usize,
+    at: u64,
+    cost: u64,
+}
+
+impl Listed {
+    /// What was settled can have cost nothing; a request it was all the same.
+    fn charge(&self, quota: &Quota) -> u64 {
+        match quota.unit() {
+            Unit::Permits => self.cost,
+            Unit::Requests => 1,
+        }
+    }
+}
+
 /// What was accepted, all of it.
-struct List(Vec<(u64, u64)>);
+struct List(Vec<Listed>);
 
 impl List {
     /// What `quota` counts in `(t - window, t]`.
     fn used(&self, quota: &Quota, t: u64) -> u64 {
-        let inside = |&&(at, _): &&(u64, u64)| at <= t && t - at < quota.window();
-        // What was settled can have cost nothing; a request it was all the same.
-        let charge = |&(_, cost): &(u64, u64)| match quota.unit() {
-            Unit::Permits => cost,
-            Unit::Requests => 1,
-        };
-        self.0.iter().filter(inside).map(charge).sum()
+        let inside = |e: &&Listed| e.at <= t && t - e.at < quota.window();
+        self.0.iter().filter(inside).map(|e| e.charge(quota)).sum()
+    }
+
+    /// Forgets what no quota counts at `t`.
+    fn forget(&mut self, quotas: &Quotas, t: u64) {
+        let counts = |e: &Listed, q: &Quota| t - e.at < q.window() && e.charge(q) > 0;
+        self.0.retain(|e| quotas.iter().any(|q| counts(e, q)));
+    }
+
+    /// Makes the entry of that id cost `actual`, if it is still there. What costs nothing and is
+    /// counted by no quota is forgotten.
+    fn settle(&mut self, quotas: &Quotas, id: usize, actual: u64) {
+        if let Some(entry) = self.0.iter_mut().find(|e| e.id == id) {
+            entry.cost = actual;
+        }
+        let all = self.0.iter().copied();
+        let counts = |e: &Listed| quotas.iter().any(|q| e.charge(q) > 0);
+        self.0 = all.filter(counts).collect();
     }
 
     fn fits(&self, quotas: &Quotas, t: u64, cost: Cost) -> bool {
@@ -27,12 +59,7 @@ impl List {
 
     /// When a request of `cost` is first allowed, from `t` on: at `t` or when something leaves.
     fn first_fit(&self, quotas: &Quotas, t: u64, cost: Cost) -> Option<u64> {
-        let leaves = |q: &Quota| {
-            self.0
-                .iter()
-                .map(|(at, _)| at + q.window())
-                .collect::<Vec<_>>()
-        };
+        let leaves = |q: &Quota| self.0.iter().map(|e| e.at + q.window()).collect::<Vec<_>>();
         let mut moments: Vec<u64> = quotas.iter().flat_map(leaves).filter(|m| *m > t).collect();
         moments.push(t);
         moments.sort_unstable();
@@ -47,6 +74,8 @@ struct Call {
     /// Which of the charges not yet settled is settled after it, and to what.
     settle: Option<(prop::sample::Index, u64)>,
     resets: bool,
+    /// Other quotas, from before it on.
+    change: Option<Vec<Quota>>,
 }
 
 fn quota() -> impl Strategy<Value = Quota> {
@@ -63,11 +92,13 @@ fn call() -> impl Strategy<Value = Call> {
     let actual = prop_oneof![2 => Just(0_u64), 6 => 0..12_u64, 1 => 0..u64::MAX / 100];
     let settle = prop::option::weighted(0.3, (any::<prop::sample::Index>(), actual));
     let resets = prop::bool::weighted(0.02);
-    (step, cost, settle, resets).prop_map(|(step, cost, settle, resets)| Call {
+    let change = prop::option::weighted(0.08, prop::collection::vec(quota(), 1..4));
+    (step, cost, settle, resets, change).prop_map(|(step, cost, settle, resets, change)| Call {
         step,
         cost,
         settle,
         resets,
+        change,
     })
 }
 
@@ -80,13 +111,13 @@ proptest! {
         calls in prop::collection::vec(call(), 1..60),
         reject: bool,
     ) {
-        let quotas = Quotas::new(quotas).unwrap();
+        let mut quotas = Quotas::new(quotas).unwrap();
         let policy = if reject { OnRegression::Reject } else { OnRegression::Clamp };
-        let log = <MutexLog>::with_regression(quotas.clone(), policy);
+        let mut log = <MutexLog>::with_regression(quotas.clone(), policy);
         let mut list = List(Vec::new());
-        let mut unsettled: Vec<(usize, Cost)> = Vec::new();
+        let mut unsettled: Vec<(Listed, Cost)> = Vec::new();
         let (mut now, mut latest) = (500_i64, 0_u64);
-        for Call { step, cost, settle, resets } in calls {
+        for (id, Call { step, cost, settle, resets, change }) in calls.into_iter().enumerate() {
             if resets {
                 log.reset();
                 list.0.clear();
@@ -95,6 +126,13 @@ proptest! {
             }
             now = (now + step).max(0);
             let (time, cost) = (now as u64, Cost::new(cost).unwrap());
+            if let Some(others) = change {
+                latest = latest.max(time);
+                list.forget(&quotas, latest);
+                quotas = Quotas::new(others).unwrap();
+                log.change_at(time, &quotas).unwrap();
+                prop_assert_eq!(log.quotas(), quotas.clone());
+            }
             let peeked = log.peek_at(time, cost);
             let answer = log.acquire_detailed_at(time, cost);
             prop_assert_eq!(&peeked, &answer);
@@ -112,8 +150,9 @@ proptest! {
             let answer = answer.unwrap();
             if list.fits(&quotas, t, cost) {
                 prop_assert_eq!(answer.decision(), Decision::Allowed { at: t });
-                unsettled.push((list.0.len(), cost));
-                list.0.push((t, cost.get()));
+                let entry = Listed { id, at: t, cost: cost.get() };
+                unsettled.push((entry, cost));
+                list.0.push(entry);
                 latest = t;
             } else {
                 let denied = answer.decision().denied().expect("the list denies");
@@ -136,8 +175,8 @@ proptest! {
             prop_assert_eq!(answer.remaining_per_quota(), &left(&list)[..]);
             if let Some((which, actual)) = settle.filter(|_| !unsettled.is_empty()) {
                 let (entry, estimate) = unsettled.swap_remove(which.index(unsettled.len()));
-                log.settle_at(list.0[entry].0, estimate, actual);
-                list.0[entry].1 = actual;
+                log.settle_at(entry.at, estimate, actual);
+                list.settle(&quotas, entry.id, actual);
                 // The cost of a look must fit each limit, or it tells nothing.
                 if let Ok(look) = log.peek_at(t, Cost::ONE) {
                     let taken = u64::from(look.is_allowed());
@@ -149,10 +188,10 @@ proptest! {
             prop_assert_eq!(log.is_idle_at(time), idle);
         }
         // Nothing older than the longest window stays, and the snapshot is what the list holds.
-        let kept: Vec<_> = log.snapshot().iter().map(|e| (e.at, e.permits)).collect();
-        let is_counted = |entry: &&(u64, u64)| entry.1 > 0;
-        let mut kept: Vec<_> = kept.iter().filter(is_counted).copied().collect();
-        let mut listed: Vec<_> = list.0.iter().filter(is_counted).copied().collect();
+        let mut kept: Vec<_> = log.snapshot().iter().map(|e| (e.at, e.permits)).collect();
+        let mut listed: Vec<_> = list.0.iter().map(|e| (e.at, e.cost)).collect();
+        kept.retain(|(_, permits)| *permits > 0);
+        listed.retain(|(_, cost)| *cost > 0);
         let mut tail = listed.split_off(listed.len() - kept.len());
         // Charges alike can have been settled the other way round.
         kept.sort_unstable();

@@ -26,7 +26,19 @@ impl Layout {
     /// # Errors
     /// [`BuildError::RangeTooShort`] unless the index lasts ten years.
     pub(crate) fn new(algorithm: &'static str, quota: Quota) -> Result<Layout, BuildError> {
-        let count_bits = bits(quota.limit());
+        Layout::holding(algorithm, quota, 0)
+    }
+
+    /// The layout for `quota` in which a count of `most` has room too.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub(crate) fn holding(
+        algorithm: &'static str,
+        quota: Quota,
+        most: u64,
+    ) -> Result<Layout, BuildError> {
+        let count_bits = bits(quota.limit().max(most));
         let covers = covers(count_bits, quota.window());
         if covers < REQUIRED_RANGE {
             return Err(BuildError::RangeTooShort {

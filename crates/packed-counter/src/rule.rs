@@ -1,6 +1,8 @@
 //! The two-window rule, in integers.
 
-use windowpane_core::one_word::{OneWordRule, SettleRule, Verdict, settled_count};
+use windowpane_core::one_word::{
+    ChangeRule, OneWordRule, SettleRule, Verdict, settled_count,
+};
 use windowpane_core::{AcquireError, BuildError, Nanos, Quota};
 
 use super::layout::{Counts, Layout};
@@ -41,24 +43,31 @@ impl TwoWindowRule {
                 at,
             });
         }
-        let windows = since / window;
-        let index = counts.index + windows;
-        if index > self.layout.last_index() {
+        let rolled = self.later(counts, at, since);
+        if rolled.counts.index > self.layout.last_index() {
             return Err(AcquireError::TimeOutOfRange {
                 now,
                 last: self.last_instant(),
             });
         }
+        Ok(rolled)
+    }
+
+    /// The counts in a later window than theirs, at `at`, which is `since` after theirs began. The
+    /// index can be one that the word has no room for.
+    #[inline]
+    fn later(&self, counts: Counts, at: Nanos, since: Nanos) -> Now {
+        let windows = since / self.quota.window();
         let previous = if windows == 1 { counts.current } else { 0 };
-        Ok(Now {
+        Now {
             counts: Counts {
-                index,
+                index: counts.index + windows,
                 current: 0,
                 previous,
             },
-            elapsed: since - windows * window,
+            elapsed: since - windows * self.quota.window(),
             at,
-        })
+        }
     }
 
     fn last_instant(&self) -> Nanos {
@@ -197,5 +206,34 @@ impl SettleRule for TwoWindowRule {
             },
             ..counts
         })
+    }
+}
+
+/// Under the same window both counts stay as they are. Under another, what the rule counts at the
+/// change (the previous count weighted and rounded up, and the current one) is counted as accepted at
+/// the change: later than it was, so never too little.
+impl ChangeRule for TwoWindowRule {
+    fn changed(&self, word: u64, now: Nanos, quota: Quota) -> Result<(Self, u64), BuildError> {
+        // A change is also a way on for a counter whose range is over.
+        let Now { counts, elapsed, at } = self.roll(word, now).unwrap_or_else(|_| {
+            let counts = self.layout.unpack(word);
+            let start = self.base + counts.index * self.quota.window();
+            self.later(counts, now, now - start)
+        });
+        let mut counts = Counts { index: 0, ..counts };
+        if quota.window() != self.quota.window() {
+            let window = u128::from(self.quota.window());
+            let overlap = window - u128::from(elapsed);
+            let weight = (u128::from(counts.previous) * overlap).div_ceil(window) as u64;
+            counts.current += weight;
+            counts.previous = 0;
+        }
+        let most = counts.current.max(counts.previous);
+        let rule = TwoWindowRule {
+            quota,
+            layout: Layout::holding(Self::NAME, quota, most)?,
+            base: at - at % quota.window(),
+        };
+        Ok((rule, rule.layout.pack(counts)))
     }
 }
