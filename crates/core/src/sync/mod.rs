@@ -29,5 +29,6 @@ pub use std::sync::atomic::Ordering;
 pub const SPINS_ONE_WORD: u32 = 24;
 
 /// How long to [`back_off`] after a lost race for a structure of several cache lines: they all have
-/// to come back, so the winner is left alone for longer.
-pub const SPINS_SEVERAL_LINES: u32 = 80;
+/// to come back, so the winner is left alone for longer. A still longer wait gives some more
+/// decisions a second, and those who lose the race wait for it: the slowest decisions are slower.
+pub const SPINS_SEVERAL_LINES: u32 = 40;
