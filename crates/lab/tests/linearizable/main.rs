@@ -1,0 +1,126 @@
+//! Linearizability with real threads: what a limiter answered to calls that overlapped must be what
+//! some order of the calls explains, an order that agrees with real time.
+//!
+//! Threads make short histories of calls on one limiter and note when each call began and ended. An
+//! established checker (Wing and Gong's algorithm with Lowe's improvements, from `todc-utils`) then
+//! looks for an order in which each call answers as the sequential limiter would: the oracle for the
+//! exact ones, the limiter's own sequential self for the approximate ones, which the property tests
+//! compare with the oracle. loom explores all schedules of a few calls; this samples those that the
+//! machine makes, of more calls, with compiled code and the real memory model of this processor.
+//!
+//! `WINDOWPANE_HISTORIES=100000 cargo test -p windowpane-lab --test linearizable -- --nocapture`
+//! makes so many a limiter.
+
+mod history;
+mod racy;
+mod specification;
+
+use std::time::{Duration, Instant};
+
+use windowpane_core::RateLimiter;
+use windowpane_lab::registry::{ALGORITHMS, ORACLE};
+
+use history::{Threads, is_linearizable};
+use racy::CheckThenTake;
+use specification::Setup;
+
+/// Histories with calls that overlap, a limiter, unless told otherwise.
+const HISTORIES: u64 = 1_000;
+
+/// On a machine with other work, most histories have none: how long to go on a limiter.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// More threads than processors would only wait for each other.
+const THREADS: usize = 2;
+
+fn histories() -> u64 {
+    match std::env::var("WINDOWPANE_HISTORIES") {
+        Err(_) => HISTORIES,
+        Ok(text) => text
+            .parse()
+            .unwrap_or_else(|_| panic!("WINDOWPANE_HISTORIES={text}: expected a whole number")),
+    }
+}
+
+/// Makes histories on limiters that `build` builds; the first that no order explains, and how many
+/// had calls that overlapped.
+fn first_unexplained(
+    threads: usize,
+    judge: &'static str,
+    mut build: impl FnMut(&Setup) -> Option<Box<dyn RateLimiter>>,
+) -> (Option<String>, u64, u64) {
+    let threads = Threads::start(threads);
+    let (mut made, mut overlapping) = (0, 0);
+    let start = Instant::now();
+    for seed in 0.. {
+        // One thread's calls never overlap: there is nothing to wait for.
+        let patient = threads.count() > 1 && start.elapsed() < PATIENCE;
+        if overlapping == histories() || made >= histories() && !patient {
+            break;
+        }
+        let setup = Setup::random(seed, judge, threads.count());
+        // Quotas that the limiter cannot hold are another seed's.
+        let Some(limiter) = build(&setup) else {
+            continue;
+        };
+        let history = threads.make(&setup, limiter);
+        made += 1;
+        overlapping += u64::from(history.overlaps());
+        if !is_linearizable(&setup, &history) {
+            return (
+                Some(format!("seed {seed}: {setup:?}\n{history}")),
+                made,
+                overlapping,
+            );
+        }
+    }
+    (None, made, overlapping)
+}
+
+#[test]
+fn every_limiter_is_linearizable() {
+    for algorithm in ALGORITHMS {
+        let judge = match algorithm.exact {
+            true => ORACLE,
+            false => algorithm.name,
+        };
+        let (unexplained, made, overlapping) = first_unexplained(THREADS, judge, |setup| {
+            (algorithm.build)(&setup.quotas, setup.options()).ok()
+        });
+        println!(
+            "{}: {made} histories, {overlapping} of them with calls that overlap",
+            algorithm.name
+        );
+        if let Some(history) = unexplained {
+            panic!("{}: no order explains\n{history}", algorithm.name);
+        }
+        // Threads that never met would prove nothing.
+        assert!(
+            overlapping >= histories() / 10,
+            "{}: only {overlapping} of {made} histories have calls that overlap: is the machine \
+             too busy, or of one processor?",
+            algorithm.name
+        );
+    }
+}
+
+/// The seeded bug: looks, and takes afterwards. The checker must reject it.
+#[test]
+fn a_limiter_that_checks_then_takes_is_found_out() {
+    let (unexplained, made, _) = first_unexplained(THREADS, ORACLE, |setup| {
+        Some(Box::new(CheckThenTake::new(&setup.quotas)))
+    });
+    let history = unexplained.unwrap_or_else(|| panic!("not found out in {made} histories"));
+    println!("found out at history {made}, {history}");
+}
+
+/// And only for its race: called in order, it is right.
+#[test]
+fn a_limiter_that_checks_then_takes_is_right_in_order() {
+    let mut checked = 0;
+    let (unexplained, _, _) = first_unexplained(1, ORACLE, |setup| {
+        checked += 1;
+        Some(Box::new(CheckThenTake::new(&setup.quotas)))
+    });
+    assert_eq!(unexplained, None, "after {checked} histories");
+}
