@@ -1,0 +1,278 @@
+//! The algorithms: which quotas each holds, and what its script is told.
+
+use windowpane_core::{Cost, Quota, Quotas, Unit};
+
+use crate::error::ConfigError;
+use crate::script::{
+    DECIDE_GCRA, DECIDE_LOG, DECIDE_TWO_COUNTER, SETTLE_LOG, SETTLE_TWO_COUNTER, Script,
+};
+
+/// A number that a script holds without rounding is at most this.
+const EXACT: u64 = 1 << 53;
+
+/// The exact log: a list of what was accepted. Any number of quotas, of permits and of requests.
+///
+/// A decision is amortized O(1), and O(entries waited for) if it is denied.
+#[derive(Clone, Copy, Debug)]
+pub enum Log {}
+
+/// Two counters, the previous weighted by its overlap, by the rule of `packed-counter`: one quota,
+/// one small string a key, O(1).
+#[derive(Clone, Copy, Debug)]
+pub enum TwoCounter {}
+
+/// GCRA, a token bucket, by the rule of `gcra`: one quota, one time a key, O(1).
+#[derive(Clone, Copy, Debug)]
+pub enum Gcra {}
+
+/// An algorithm that is run by a store: [`Log`], [`TwoCounter`] or [`Gcra`].
+pub trait Algorithm: sealed::Rule {
+    /// The algorithm's name, which is also part of its keys.
+    const NAME: &'static str;
+}
+
+/// An algorithm in which a charge can be settled exactly.
+pub trait Settles: Algorithm + sealed::Settle {}
+
+pub(crate) mod sealed {
+    use super::{ConfigError, Plan, Quotas, Script};
+
+    pub trait Rule: Send + Sync + 'static {
+        #[doc(hidden)]
+        fn plan(quotas: Quotas) -> Result<Plan, ConfigError>;
+        #[doc(hidden)]
+        fn decide() -> &'static Script;
+    }
+
+    pub trait Settle {
+        #[doc(hidden)]
+        fn settle() -> &'static Script;
+    }
+}
+
+/// Quotas as the script of an algorithm is told them.
+#[derive(Debug)]
+pub struct Plan {
+    pub(crate) quotas: Quotas,
+    /// What stands behind mode and charge in every call.
+    pub(crate) arguments: Vec<String>,
+    /// Whether the script is told the cost, or what the one quota counts of it.
+    told_cost: bool,
+}
+
+impl Plan {
+    /// What the script is told of a cost.
+    pub(crate) fn charge(&self, cost: Cost) -> u64 {
+        match self.told_cost {
+            true => cost.get(),
+            false => self.quotas[0].charge(cost),
+        }
+    }
+}
+
+/// The window of `quota` in microseconds.
+fn micros(quota: &Quota) -> Result<u64, ConfigError> {
+    match quota.window() % 1_000 {
+        0 => Ok(quota.window() / 1_000),
+        _ => Err(ConfigError::NotMicroseconds { quota: *quota }),
+    }
+}
+
+/// The one quota and its window in microseconds.
+fn single(algorithm: &'static str, quotas: &Quotas) -> Result<(Quota, u64), ConfigError> {
+    match quotas[..] {
+        [quota] => Ok((quota, micros(&quota)?)),
+        _ => Err(ConfigError::TooManyQuotas {
+            algorithm,
+            given: quotas.len(),
+        }),
+    }
+}
+
+fn at_most(
+    algorithm: &'static str,
+    quota: Quota,
+    max: u64,
+    instead: &'static str,
+) -> Result<(), ConfigError> {
+    match quota.limit() <= max {
+        true => Ok(()),
+        false => Err(ConfigError::LimitTooLarge {
+            algorithm,
+            quota,
+            max,
+            instead,
+        }),
+    }
+}
+
+impl Algorithm for Log {
+    const NAME: &'static str = "log";
+}
+
+impl sealed::Rule for Log {
+    fn plan(quotas: Quotas) -> Result<Plan, ConfigError> {
+        let (mut shape, mut each) = (Vec::new(), Vec::new());
+        for quota in quotas.iter() {
+            // Settled charges may exceed the limit; the script lets them reach twice the largest.
+            at_most(Self::NAME, *quota, EXACT / 4, "no algorithm counts further")?;
+            let unit = match quota.unit() {
+                Unit::Permits => "p",
+                Unit::Requests => "r",
+            };
+            let window = micros(quota)?;
+            shape.push(format!("{unit}{window}"));
+            each.extend([quota.limit().to_string(), window.to_string(), unit.into()]);
+        }
+        let longest = quotas.longest_window() / 1_000;
+        let mut arguments = vec![shape.join(","), longest.to_string()];
+        arguments.extend(each);
+        Ok(Plan {
+            quotas,
+            arguments,
+            told_cost: true,
+        })
+    }
+
+    fn decide() -> &'static Script {
+        &DECIDE_LOG
+    }
+}
+
+impl Settles for Log {}
+
+impl sealed::Settle for Log {
+    fn settle() -> &'static Script {
+        &SETTLE_LOG
+    }
+}
+
+impl Algorithm for TwoCounter {
+    const NAME: &'static str = "two-counter";
+}
+
+impl sealed::Rule for TwoCounter {
+    fn plan(quotas: Quotas) -> Result<Plan, ConfigError> {
+        let (quota, window) = single(Self::NAME, &quotas)?;
+        at_most(
+            Self::NAME,
+            quota,
+            EXACT / window,
+            "take the log, which multiplies nothing",
+        )?;
+        Ok(Plan {
+            arguments: vec![quota.limit().to_string(), window.to_string()],
+            quotas,
+            told_cost: false,
+        })
+    }
+
+    fn decide() -> &'static Script {
+        &DECIDE_TWO_COUNTER
+    }
+}
+
+impl Settles for TwoCounter {}
+
+impl sealed::Settle for TwoCounter {
+    fn settle() -> &'static Script {
+        &SETTLE_TWO_COUNTER
+    }
+}
+
+impl Algorithm for Gcra {
+    const NAME: &'static str = "gcra";
+}
+
+impl sealed::Rule for Gcra {
+    fn plan(quotas: Quotas) -> Result<Plan, ConfigError> {
+        let (quota, window) = single(Self::NAME, &quotas)?;
+        at_most(
+            Self::NAME,
+            quota,
+            window,
+            "more than one permit a microsecond needs the log or the two counters",
+        )?;
+        // At most twice the window, so below 2^52.
+        let interval = window.div_ceil(quota.limit().max(1));
+        let arguments = [quota.limit(), interval, window].map(|n| n.to_string());
+        Ok(Plan {
+            arguments: arguments.into(),
+            quotas,
+            told_cost: false,
+        })
+    }
+
+    fn decide() -> &'static Script {
+        &DECIDE_GCRA
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sealed::Rule;
+    use super::*;
+
+    fn quotas(texts: &[&str]) -> Quotas {
+        Quotas::parse(texts.iter().copied()).unwrap()
+    }
+
+    fn refusal(plan: Result<Plan, ConfigError>) -> String {
+        plan.map(|plan| plan.arguments).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_log_is_told_every_quota_and_its_longest_window() {
+        let plan = Log::plan(quotas(&["100000/60s", "60req/250ms"])).unwrap();
+        let told = "p60000000,r250000 60000000 100000 60000000 p 60 250000 r";
+        assert_eq!(plan.arguments.join(" "), told);
+        assert_eq!(plan.charge(Cost::of::<7>()), 7);
+    }
+
+    #[test]
+    fn those_with_one_quota_are_told_what_it_counts() {
+        let plan = TwoCounter::plan(quotas(&["60req/1m"])).unwrap();
+        assert_eq!(plan.arguments.join(" "), "60 60000000");
+        assert_eq!(plan.charge(Cost::of::<7>()), 1);
+        let plan = Gcra::plan(quotas(&["7/10s"])).unwrap();
+        assert_eq!(plan.arguments.join(" "), "7 1428572 10000000");
+        assert_eq!(plan.charge(Cost::of::<7>()), 7);
+    }
+
+    #[test]
+    fn what_a_script_cannot_hold_is_refused_with_what_can() {
+        let error = refusal(TwoCounter::plan(quotas(&["104250/1d"])));
+        assert_eq!(
+            error,
+            "two-counter holds limits up to 104249 with the window of 104250/1d: a script's numbers are exact up to \
+             2^53; take the log, which multiplies nothing"
+        );
+        assert!(TwoCounter::plan(quotas(&["104249/1d"])).is_ok());
+        assert!(Gcra::plan(quotas(&["1000/1ms"])).is_ok());
+        let error = refusal(Gcra::plan(quotas(&["1001/1ms"])));
+        assert!(error.contains("up to 1000 with"), "{error}");
+        let most = format!("{}/365d", 1_u64 << 51);
+        assert!(Log::plan(quotas(&[&most])).is_ok());
+        let error = refusal(Log::plan(quotas(&[&format!("{}/1s", (1_u64 << 51) + 1)])));
+        assert!(error.contains("2251799813685248"), "{error}");
+    }
+
+    #[test]
+    fn windows_are_whole_microseconds() {
+        let plans = [Log::plan, TwoCounter::plan, Gcra::plan];
+        for plan in plans {
+            assert!(plan(quotas(&["1/1us"])).is_ok());
+            let error = refusal(plan(quotas(&["1/1500ns"])));
+            assert!(error.contains("1/1500ns"), "{error}");
+        }
+    }
+
+    #[test]
+    fn several_quotas_are_the_logs() {
+        let two = quotas(&["10/1s", "100/60s"]);
+        for plan in [TwoCounter::plan, Gcra::plan] {
+            let error = refusal(plan(two.clone()));
+            assert!(error.contains("one quota, not 2"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! The scripts on a clock that tests set, beside the limiters whose rules they run.
+//!
+//! This is compiled for tests alone: what ships has no way to give a script a time.
+
+mod conformance;
+mod gcra;
+mod log;
+#[path = "../../tests/support/server.rs"]
+mod server;
+mod two_counter;
+
+use std::cell::RefCell;
+use std::marker::PhantomData;
+
+use windowpane_core::{AcquireError, Answer, Cost, Nanos, Quota, Quotas};
+
+use crate::algorithm::{Algorithm, Plan, Settles};
+use crate::script::{self, Script};
+
+pub(crate) use server::Server;
+
+const CLOCK: &str = include_str!("clock.lua");
+
+/// One key of an algorithm, decided at times that the test gives, in nanoseconds.
+pub(crate) struct Forged<A> {
+    connection: RefCell<redis::Connection>,
+    key: String,
+    plan: Plan,
+    script: Script,
+    algorithm: PhantomData<A>,
+}
+
+impl<A: Algorithm> Forged<A> {
+    /// A key that has accepted nothing.
+    pub(crate) fn new(server: &Server, key: &str, quotas: impl Into<Quotas>) -> Forged<A> {
+        let body = match A::NAME {
+            "log" => script::LOG,
+            "two-counter" => script::TWO_COUNTER,
+            _ => script::GCRA,
+        };
+        let forged = Forged {
+            connection: RefCell::new(server.connection()),
+            key: format!("{}:{{{key}}}", A::NAME),
+            plan: A::plan(quotas.into()).unwrap(),
+            script: script::on_clock(CLOCK, body),
+            algorithm: PhantomData,
+        };
+        forged.forget();
+        forged
+    }
+
+    /// Forgets all, as if the key had expired.
+    pub(crate) fn forget(&self) {
+        let mut connection = self.connection.borrow_mut();
+        let delete: redis::RedisResult<i64> =
+            redis::cmd("DEL").arg(&self.key).query(&mut *connection);
+        delete.unwrap();
+    }
+
+    /// From now on with other quotas.
+    pub(crate) fn change(&mut self, quotas: impl Into<Quotas>) {
+        self.plan = A::plan(quotas.into()).unwrap();
+    }
+
+    /// The key as it is stored; empty if there is none.
+    pub(crate) fn dump(&self) -> Vec<u8> {
+        let mut connection = self.connection.borrow_mut();
+        let dump: Option<Vec<u8>> = redis::cmd("DUMP")
+            .arg(&self.key)
+            .query(&mut *connection)
+            .unwrap();
+        dump.unwrap_or_default()
+    }
+
+    /// The number of elements of the list.
+    pub(crate) fn length(&self) -> u64 {
+        let mut connection = self.connection.borrow_mut();
+        redis::cmd("LLEN")
+            .arg(&self.key)
+            .query(&mut *connection)
+            .unwrap()
+    }
+
+    fn run(&self, mode: &str, now: Nanos, cost: Cost) -> Result<Answer, AcquireError> {
+        assert_eq!(now % 1_000, 0, "whole microseconds");
+        self.plan.quotas.check_cost(cost)?;
+        let mut command = redis::cmd("EVAL");
+        command.arg(self.script.text()).arg(1).arg(&self.key);
+        command.arg(mode).arg(self.plan.charge(cost));
+        command.arg(&self.plan.arguments).arg(now / 1_000);
+        let reply: redis::Value = command.query(&mut *self.connection.borrow_mut()).unwrap();
+        let answer = crate::reply::answer(&reply, &self.plan.quotas);
+        Ok(answer.unwrap_or_else(|| panic!("no answer: {reply:?}")))
+    }
+
+    pub(crate) fn acquire(&self, now: Nanos, cost: Cost) -> Result<Answer, AcquireError> {
+        self.run("acquire", now, cost)
+    }
+
+    pub(crate) fn peek(&self, now: Nanos, cost: Cost) -> Result<Answer, AcquireError> {
+        self.run("peek", now, cost)
+    }
+
+    /// Peeks, checks that this changed nothing, and decides.
+    pub(crate) fn decide(&self, now: Nanos, cost: Cost) -> Result<Answer, AcquireError> {
+        let before = self.dump();
+        let peeked = self.peek(now, cost);
+        assert!(self.dump() == before, "peek changes nothing");
+        let answer = self.acquire(now, cost);
+        assert_eq!(peeked, answer, "peek answers as acquire does");
+        let allowed = answer.as_ref().is_ok_and(|a| a.detailed.is_allowed());
+        if !allowed {
+            assert!(self.dump() == before, "a denial changes nothing");
+        }
+        answer
+    }
+
+    /// Holds `more_after` against the rule itself: a microsecond earlier no more
+    /// remains, and then it does. `None` only where nothing more can remain.
+    pub(crate) fn check_more(&self, now: Nanos, answer: &Answer) {
+        let remaining = |at| {
+            let answer = self.peek(at, Cost::ONE).unwrap();
+            match answer.detailed.is_allowed() {
+                // What is left after it, and itself.
+                true => answer.detailed.remaining() + self.plan.quotas[0].charge(Cost::ONE),
+                false => answer.detailed.remaining(),
+            }
+        };
+        let before = answer.detailed.remaining();
+        if let Some(wait) = answer.more_after {
+            assert!(wait > 0);
+            assert!(remaining(now + wait) > before, "more after {wait}");
+            assert!(remaining(now + wait - 1_000) <= before, "no sooner");
+        }
+    }
+}
+
+impl<A: Settles> Forged<A> {
+    pub(crate) fn settle(&self, at: Nanos, estimate: Cost, actual: u64) {
+        let mut command = redis::cmd("EVAL");
+        command.arg(A::settle().text()).arg(1).arg(&self.key);
+        command.arg(at / 1_000).arg(estimate.get()).arg(actual);
+        let found: i64 = command.query(&mut *self.connection.borrow_mut()).unwrap();
+        assert!((0..=1).contains(&found));
+    }
+}
+
+/// Quotas that are `factor` times as long: what the oracle counts in nanoseconds the scripts count
+/// in microseconds.
+pub(crate) fn stretched(quotas: &Quotas, factor: u64) -> Quotas {
+    let stretch = |q: &Quota| Quota::from_nanos(q.limit(), q.window() * factor, q.unit()).unwrap();
+    Quotas::new(quotas.iter().map(stretch)).unwrap()
+}
+
+/// The oracle counts in nanoseconds, the scripts in microseconds.
+pub(crate) const FACTOR: u64 = 1_000;
