@@ -116,6 +116,14 @@ impl Head {
         }
     }
 
+    /// The head at `time`, when `kept` of the newest permits still count.
+    pub(crate) fn keeping(self, time: Nanos, kept: u64) -> Head {
+        Head {
+            time,
+            place: self.place & !INDEX_MASK | kept,
+        }
+    }
+
     /// The head after all was forgotten. The places stay, so that no slot is written twice in one
     /// lap.
     pub(crate) fn emptied(self) -> Head {
@@ -158,6 +166,7 @@ mod tests {
             prop_assert_eq!(after.next(), expected);
             prop_assert_eq!(after.filled(), (kept + cost).min(capacity));
             prop_assert_eq!(after.emptied(), head(0, expected.index, expected.lap, 0));
+            prop_assert_eq!(before.keeping(time, kept), head(time, index, lap, kept));
         }
 
         #[test]

@@ -6,8 +6,8 @@ use windowpane_core::sync::{
     Atomic, AtomicU128, CachePadded, Ordering, SPINS_SEVERAL_LINES, back_off,
 };
 use windowpane_core::{
-    AcquireError, BuildError, Cost, Decision, Denied, Detailed, FromQuotas, Nanos, PerQuota, Quota,
-    Quotas, RateLimiter, Unit,
+    AcquireError, BuildError, ChangeQuotas, Cost, Decision, Denied, Detailed, FromQuotas, Nanos,
+    PerQuota, Quota, Quotas, RateLimiter, Unit,
 };
 
 use super::head::{Head, MAX_CAPACITY};
@@ -18,6 +18,8 @@ use super::slot::Slot;
 /// Right after such a claim what counts is younger than one window, at most 365 days. Until the
 /// next one the head's time moves less than 2^52 ns. And 365 days + 2^52 ns < 2^56 ns.
 const FORGET_EVERY_BITS: u32 = 52;
+
+const NAME: &str = "cas-ring";
 
 /// The age of a permit that there is not. A window is shorter.
 const ANCIENT: Nanos = u64::MAX;
@@ -84,33 +86,15 @@ impl CasRing {
     /// # Errors
     /// As [`new`](Self::new), and [`BuildError::CapacityTooSmall`] below the largest limit.
     pub fn with_capacity(quotas: impl Into<Quotas>, capacity: u64) -> Result<CasRing, BuildError> {
-        const NAME: &str = "cas-ring";
         let quotas = quotas.into();
-        if let Some(&quota) = quotas.iter().find(|quota| quota.unit() == Unit::Requests) {
-            return Err(BuildError::RequestsNotSupported {
-                algorithm: NAME,
-                quota,
-            });
-        }
-        let limit = quotas.largest_limit();
-        if capacity < limit {
-            return Err(BuildError::CapacityTooSmall { capacity, limit });
-        }
-        if capacity > MAX_CAPACITY {
-            return Err(BuildError::LimitTooLarge {
-                algorithm: NAME,
-                limit: capacity,
-                max: MAX_CAPACITY,
-                instead: "mutex-log",
-            });
-        }
+        check(&quotas, capacity)?;
         let slots = (0..capacity.max(1)).map(|_| Atomic::new(Slot::EMPTY.0));
         Ok(CasRing {
             head: CachePadded::new(AtomicU128::new(Head::EMPTY.to_bits())),
             slots: slots.collect(),
             first: quotas[0],
             is_only: quotas.len() == 1,
-            smallest_limit: quotas.iter().map(Quota::limit).min().unwrap_or(0),
+            smallest_limit: smallest_limit(&quotas),
             longest_window: quotas.longest_window(),
             quotas,
         })
@@ -393,8 +377,37 @@ impl CasRing {
     }
 }
 
+/// Exact, within the ring's capacity: a larger limit is [`BuildError::CapacityTooSmall`]. O(log n) for
+/// n permits, and the cost of the newest request.
+impl ChangeQuotas for CasRing {
+    fn change_at(&mut self, now: Nanos, quotas: &Quotas) -> Result<(), BuildError> {
+        check(quotas, self.capacity())?;
+        // Nobody else is here: the head stands, and the exchange below cannot fail.
+        let head = self.load_head();
+        self.settle(head);
+        let at = now.max(head.time);
+        // What counts is younger than a window of 365 days then, as after a claim that forgets, and
+        // what has left every window is not among it: a longer one does not bring it back.
+        let window = self.longest_window.min(quotas.longest_window());
+        let kept = match at - head.time >= window {
+            true => 0,
+            false => self.used(head, at, window, head.filled()),
+        };
+        let (before, after) = (head.to_bits(), head.keeping(at, kept).to_bits());
+        let _ = self
+            .head
+            .compare_exchange(before, after, Ordering::AcqRel, Ordering::Acquire);
+        self.first = quotas[0];
+        self.is_only = quotas.len() == 1;
+        self.smallest_limit = smallest_limit(quotas);
+        self.longest_window = quotas.longest_window();
+        self.quotas = quotas.clone();
+        Ok(())
+    }
+}
+
 impl FromQuotas for CasRing {
-    const NAME: &'static str = "cas-ring";
+    const NAME: &'static str = NAME;
 
     fn from_quotas(quotas: &Quotas, _start: Nanos) -> Result<Self, BuildError> {
         CasRing::new(quotas.clone())
@@ -460,7 +473,10 @@ impl RateLimiter for CasRing {
 
     fn is_idle_at(&self, now: Nanos) -> bool {
         let head = self.load_head();
-        self.effective(head, now).1 == 0
+        let (at, filled) = self.effective(head, now);
+        // The head's time is the newest permit's, unless quotas were changed since.
+        let age = || self.age(head, 1).saturating_add(at - head.time);
+        filled == 0 || age() >= self.longest_window
     }
 }
 
@@ -471,4 +487,31 @@ impl fmt::Debug for CasRing {
             .field("capacity", &self.capacity())
             .finish_non_exhaustive()
     }
+}
+
+/// Whether a ring of `capacity` can hold `quotas`.
+fn check(quotas: &Quotas, capacity: u64) -> Result<(), BuildError> {
+    if let Some(&quota) = quotas.iter().find(|quota| quota.unit() == Unit::Requests) {
+        return Err(BuildError::RequestsNotSupported {
+            algorithm: NAME,
+            quota,
+        });
+    }
+    let limit = quotas.largest_limit();
+    if capacity < limit {
+        return Err(BuildError::CapacityTooSmall { capacity, limit });
+    }
+    if capacity > MAX_CAPACITY {
+        return Err(BuildError::LimitTooLarge {
+            algorithm: NAME,
+            limit: capacity,
+            max: MAX_CAPACITY,
+            instead: "mutex-log",
+        });
+    }
+    Ok(())
+}
+
+fn smallest_limit(quotas: &Quotas) -> u64 {
+    quotas.iter().map(Quota::limit).min().unwrap_or(0)
 }

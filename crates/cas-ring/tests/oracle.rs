@@ -5,7 +5,9 @@ use std::cell::Cell;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use windowpane_cas_ring::CasRing;
-use windowpane_core::{Cost, MAX_WINDOW, Quota, Quotas, RateLimiter, Unit};
+use windowpane_core::{
+    BuildError, ChangeQuotas, Cost, MAX_WINDOW, Quota, Quotas, RateLimiter, Unit,
+};
 use windowpane_mutex_log::MutexLog;
 
 #[derive(Clone, Debug)]
@@ -21,6 +23,11 @@ enum Call {
         cost: u64,
     },
     Reset,
+    /// Moves the clock and puts other quotas in force.
+    Change {
+        step: i64,
+        quotas: Vec<Quota>,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -40,13 +47,18 @@ fn story() -> impl Strategy<Value = Story> {
     let limit = prop_oneof![1 => Just(0_u64), 6 => Just(1), 12 => 1..8_u64, 2 => 8..40_u64];
     let window = prop_oneof![3 => Just(1_u64), 10 => 1..40_u64];
     let quotas = prop::collection::vec((limit, window), 1..4);
+    let others = quotas.clone();
     let spare = prop_oneof![3 => Just(0_u64), 1 => 1..5_u64];
     let start = prop_oneof![Just(0_u64), Just(1 << 60), 0..1_000_u64];
-    (scale, quotas, spare, start).prop_flat_map(|(scale, quotas, spare_capacity, start)| {
+    (scale, quotas, spare, start).prop_flat_map(move |(scale, quotas, spare_capacity, start)| {
         let quotas: Vec<Quota> = quotas
             .into_iter()
             .map(|(l, w)| Quota::from_nanos(l, w * scale, Unit::Permits).unwrap())
             .collect();
+        let others = others.clone().prop_map(move |others| {
+            let quota = |(l, w)| Quota::from_nanos(l, w * scale, Unit::Permits).unwrap();
+            others.into_iter().map(quota).collect::<Vec<_>>()
+        });
         let scale = scale as i64;
         let step = prop_oneof![
             4 => Just(0_i64),
@@ -57,6 +69,7 @@ fn story() -> impl Strategy<Value = Story> {
         ];
         let cost = prop_oneof![6 => Just(1_u64), 2 => 1..9_u64, 1 => 1..45_u64];
         let call = prop_oneof![
+            2 => (step.clone(), others).prop_map(|(step, quotas)| Call::Change { step, quotas }),
             20 => (step, cost.clone()).prop_map(|(step, cost)| Call::Acquire { step, cost }),
             6 => (-1..2_i64, cost).prop_map(|(off, cost)| Call::Edge { off, cost }),
             1 => Just(Call::Reset),
@@ -72,10 +85,10 @@ fn story() -> impl Strategy<Value = Story> {
 
 /// Plays the story on both and returns how many requests were compared.
 fn compare(story: &Story) -> Result<u64, TestCaseError> {
-    let quotas = Quotas::new(story.quotas.clone()).unwrap();
+    let mut quotas = Quotas::new(story.quotas.clone()).unwrap();
     let capacity = quotas.largest_limit() + story.spare_capacity;
-    let ring = CasRing::with_capacity(quotas.clone(), capacity).unwrap();
-    let log = <MutexLog>::new(quotas.clone());
+    let mut ring = CasRing::with_capacity(quotas.clone(), capacity).unwrap();
+    let mut log = <MutexLog>::new(quotas.clone());
     let mut now = story.start;
     let mut compared = 0;
     for call in &story.calls {
@@ -83,6 +96,26 @@ fn compare(story: &Story) -> Result<u64, TestCaseError> {
             Call::Reset => {
                 ring.reset();
                 log.reset();
+                continue;
+            }
+            Call::Change {
+                step,
+                quotas: ref others,
+            } => {
+                now = now.saturating_add_signed(step).min(1 << 63);
+                let others = Quotas::new(others.clone()).unwrap();
+                let limit = others.largest_limit();
+                let changed = ring.change_at(now, &others);
+                if limit > ring.capacity() {
+                    let capacity = ring.capacity();
+                    let too_small = BuildError::CapacityTooSmall { capacity, limit };
+                    prop_assert_eq!(changed, Err(too_small));
+                } else {
+                    prop_assert_eq!(changed, Ok(()));
+                    log.change_at(now, &others).unwrap();
+                    quotas = others;
+                }
+                prop_assert_eq!(ring.quotas(), quotas.clone());
                 continue;
             }
             Call::Acquire { step, cost } => {

@@ -1,8 +1,6 @@
 //! The two-window rule, in integers.
 
-use windowpane_core::one_word::{
-    ChangeRule, OneWordRule, SettleRule, Verdict, settled_count,
-};
+use windowpane_core::one_word::{ChangeRule, OneWordRule, SettleRule, Verdict, settled_count};
 use windowpane_core::{AcquireError, BuildError, Nanos, Quota};
 
 use super::layout::{Counts, Layout};
@@ -215,7 +213,11 @@ impl SettleRule for TwoWindowRule {
 impl ChangeRule for TwoWindowRule {
     fn changed(&self, word: u64, now: Nanos, quota: Quota) -> Result<(Self, u64), BuildError> {
         // A change is also a way on for a counter whose range is over.
-        let Now { counts, elapsed, at } = self.roll(word, now).unwrap_or_else(|_| {
+        let Now {
+            counts,
+            elapsed,
+            at,
+        } = self.roll(word, now).unwrap_or_else(|_| {
             let counts = self.layout.unpack(word);
             let start = self.base + counts.index * self.quota.window();
             self.later(counts, now, now - start)
