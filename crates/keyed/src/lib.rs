@@ -6,6 +6,7 @@ mod builder;
 mod change;
 mod counters;
 mod evict;
+pub mod flat;
 mod hasher;
 mod key;
 mod limiter;
@@ -19,6 +20,7 @@ mod wait;
 
 pub use builder::{Builder, DEFAULT_MAX_KEYS};
 pub use evict::EXAMINED_A_CALL;
+pub use flat::FlatTable;
 pub use hasher::DefaultHasher;
 pub use key::KeyOf;
 pub use limiter::{KeyedLimiter, UNRECORDED, WhenFull};

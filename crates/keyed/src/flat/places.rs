@@ -1,0 +1,112 @@
+//! Where a key may stand: the table's memory, cut into blocks, and the way through it.
+
+use windowpane_core::sync::{AtomicU128, ships_or_models};
+
+use super::entry::Fingerprint;
+
+/// Entries of a block: two cache lines, which processors like to fetch together.
+pub(super) const BLOCK: usize = ships_or_models(8, 2);
+
+/// Entries of a cache line.
+pub(super) const LINE: usize = BLOCK / 2;
+
+/// Blocks that a key may stand in, if the table has as many.
+const BLOCKS_A_KEY: usize = 4;
+
+/// Two cache lines of entries.
+#[repr(align(128))]
+struct Block([AtomicU128; BLOCK]);
+
+/// All entries.
+pub(super) struct Places(Box<[Block]>);
+
+/// A key's way through the table. It follows from the fingerprint alone, so that all who look for a
+/// key go the same way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Way {
+    pub(super) key: Fingerprint,
+    home: usize,
+    stride: usize,
+    offset: usize,
+}
+
+impl Places {
+    /// Room for at least `entries`.
+    pub(super) fn new(entries: usize) -> Places {
+        let block = |_| Block(std::array::from_fn(|_| AtomicU128::new(0)));
+        let blocks = entries.div_ceil(BLOCK).max(1);
+        Places((0..blocks).map(block).collect())
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.0.len() * BLOCK
+    }
+
+    /// How many entries a key's way has.
+    pub(super) fn on_a_way(&self) -> usize {
+        self.0.len().min(BLOCKS_A_KEY) * BLOCK
+    }
+
+    #[inline]
+    pub(super) fn way_of(&self, key: Fingerprint) -> Way {
+        let blocks = self.0.len();
+        let bits = key.bits();
+        Way {
+            key,
+            home: scaled(bits, blocks),
+            // At most a quarter of the blocks, so that four strides meet no block twice.
+            stride: 1 + scaled(bits.rotate_left(32), blocks / BLOCKS_A_KEY),
+            // The lowest bit is the same in all fingerprints.
+            offset: (bits >> 1) as usize % BLOCK,
+        }
+    }
+
+    /// The `nth` entry of a way, from 0 on. The first of them are of one cache line.
+    #[inline]
+    pub(super) fn on(&self, way: &Way, nth: usize) -> &AtomicU128 {
+        let mut block = way.home + nth / BLOCK * way.stride;
+        if block >= self.0.len() {
+            block -= self.0.len();
+        }
+        &self.0[block].0[(way.offset ^ nth) % BLOCK]
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = &AtomicU128> {
+        self.0.iter().flat_map(|block| &block.0)
+    }
+}
+
+/// `bits` scaled from 64 bits down to below `end`; 0 if that is 0. The highest bits decide.
+#[inline]
+fn scaled(bits: u64, end: usize) -> usize {
+    ((u128::from(bits) * end as u128) >> 64) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// A way meets no entry twice, and its first entries are of one cache line.
+        #[test]
+        fn a_way_meets_no_entry_twice(entries in 0..2_000_usize, hash: u64) {
+            let places = Places::new(entries);
+            prop_assert!(places.count() >= entries);
+            let way = places.way_of(Fingerprint::of_hash(hash));
+            let address = |nth| std::ptr::from_ref(places.on(&way, nth)).addr();
+            let mut met: Vec<usize> = (0..places.on_a_way()).map(address).collect();
+            prop_assert!(met[..LINE].iter().all(|entry| entry / 64 == met[0] / 64));
+            met.sort_unstable();
+            met.dedup();
+            prop_assert_eq!(met.len(), places.on_a_way());
+            prop_assert_eq!(met.len(), (4 * BLOCK).min(places.count()));
+        }
+    }
+
+    #[test]
+    fn an_entry_has_16_bytes_and_a_line_64() {
+        assert_eq!((size_of::<Block>(), align_of::<Block>()), (16 * BLOCK, 128));
+        assert_eq!(LINE * 16, 64);
+    }
+}

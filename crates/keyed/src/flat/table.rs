@@ -1,0 +1,430 @@
+//! The table: known keys, looks, what is counted.
+
+use std::fmt;
+use std::hash::{BuildHasher, Hash};
+
+use windowpane_core::one_word::{self, OneWordRule, Verdict};
+use windowpane_core::sync::{Atomic, AtomicU128, CachePadded, Ordering, SPINS_ONE_WORD, back_off};
+use windowpane_core::{
+    AcquireError, Answer, BuildError, Clock, Cost, Decision, Denied, KeyedRateLimiter,
+    MonotonicClock, Nanos, Quotas, StoreError,
+};
+
+use super::counts::Counts;
+use super::entry::{Entry, Fingerprint};
+use super::places::{LINE, Places, Way};
+use super::{DefaultHasher, UNRECORDED, WhenFull};
+
+/// A decision, and the key's word after it.
+pub(super) type Answered = (Decision, u64);
+
+/// Limiters of one word for very many keys, in a table of fixed size that takes no lock.
+///
+/// All keys have the same quota, by the same rule `R`: that of the packed counter, of the fixed
+/// window or of GCRA. A key costs 16 bytes: a fingerprint and the word. A decision about a known
+/// key looks at one cache line, nearly always, and a denial writes nothing, not even a count.
+/// Nothing is allocated after the table is built.
+///
+/// The table keeps no keys, so it has no type of key: it takes whatever can be hashed, and what
+/// hashes alike, as `str` and `String` do, is one key.
+///
+/// See the [module](self) for fingerprints, for what happens when the table is full, and for clocks
+/// that step back.
+///
+/// ```
+/// use windowpane_core::{Cost, KeyedRateLimiter, Quotas};
+/// use windowpane_keyed::flat::FlatTable;
+/// use windowpane_packed_counter::TwoWindowRule;
+///
+/// let table = FlatTable::<TwoWindowRule>::new(Quotas::parse(["2/60s"])?, 100_000)?;
+/// assert!(table.acquire("alice", Cost::of::<2>())?.is_allowed());
+/// assert!(!table.acquire("alice", Cost::ONE)?.is_allowed());
+/// assert!(table.acquire("bob", Cost::ONE)?.is_allowed());
+/// assert_eq!(table.len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct FlatTable<R, C = MonotonicClock, S = DefaultHasher> {
+    pub(super) rule: R,
+    pub(super) places: Places,
+    pub(super) hasher: S,
+    when_full: WhenFull,
+    clock: C,
+    /// Of all words that were forgotten because they were idle, the latest time from which on they
+    /// were. Unknown keys are decided no earlier.
+    pub(super) floor: CachePadded<Atomic<u64>>,
+    pub(super) counts: Counts,
+}
+
+impl<R: OneWordRule> FlatTable<R> {
+    /// An empty table of at least `entries` entries, 16 bytes each, and at least a cache line.
+    ///
+    /// Give it twice as many entries as there may be live keys at once: see the [module](self).
+    ///
+    /// # Errors
+    /// [`BuildError`] if the quotas are more than one or do not fit a word; it says what would.
+    ///
+    /// # Panics
+    /// If there is not so much memory.
+    pub fn new(quotas: impl Into<Quotas>, entries: usize) -> Result<Self, BuildError> {
+        Self::with(
+            quotas,
+            entries,
+            MonotonicClock::new(),
+            DefaultHasher::default(),
+        )
+    }
+}
+
+impl<R: OneWordRule, C: Clock, S: BuildHasher> FlatTable<R, C, S> {
+    /// As [`new`](FlatTable::new), with a clock and a hasher of your choice.
+    ///
+    /// All 64 bits of the hasher's hashes must be good, and clients must not be able to tell which
+    /// keys it gives the same hash, or near ones.
+    ///
+    /// # Errors
+    /// [`BuildError`] if the quotas are more than one or do not fit a word; it says what would.
+    ///
+    /// # Panics
+    /// If there is not so much memory.
+    pub fn with(
+        quotas: impl Into<Quotas>,
+        entries: usize,
+        clock: C,
+        hasher: S,
+    ) -> Result<Self, BuildError> {
+        let quota = quotas.into().single(R::NAME)?;
+        let rule = R::new(quota, clock.now())?;
+        Ok(Self::with_rule(rule, entries, clock, hasher))
+    }
+
+    /// As [`with`](Self::with), with a rule made by hand: for rules that take more than a quota.
+    ///
+    /// # Panics
+    /// If there is not so much memory.
+    pub fn with_rule(rule: R, entries: usize, clock: C, hasher: S) -> Self {
+        FlatTable {
+            rule,
+            places: Places::new(entries),
+            hasher,
+            when_full: WhenFull::default(),
+            clock,
+            floor: CachePadded::new(Atomic::new(0)),
+            counts: Counts::default(),
+        }
+    }
+
+    /// The same table with another answer to unknown keys that find no room.
+    #[must_use]
+    pub fn when_full(mut self, when_full: WhenFull) -> Self {
+        self.when_full = when_full;
+        self
+    }
+
+    /// The clock.
+    pub fn clock(&self) -> &C {
+        &self.clock
+    }
+
+    /// Removes all keys that are idle now: see [`sweep_at`](Self::sweep_at).
+    pub fn sweep(&self) -> usize {
+        self.sweep_at(self.clock.now())
+    }
+}
+
+impl<R: OneWordRule, C, S: BuildHasher> FlatTable<R, C, S> {
+    /// [`acquire`](KeyedRateLimiter::acquire) at a time told by the caller.
+    ///
+    /// O(1); lock-free; no allocation.
+    ///
+    /// # Errors
+    /// [`StoreError::Request`], and [`StoreError::Full`] for an unknown key that finds no room;
+    /// nothing was charged then.
+    #[inline]
+    pub fn acquire_at<Q: Hash + ?Sized>(
+        &self,
+        key: &Q,
+        now: Nanos,
+        cost: Cost,
+    ) -> Result<Decision, StoreError> {
+        self.decide(key, now, cost).map(|(decision, _)| decision)
+    }
+
+    /// [`acquire_detailed`](KeyedRateLimiter::acquire_detailed) at a time told by the caller.
+    ///
+    /// # Errors
+    /// As [`acquire_at`](Self::acquire_at).
+    pub fn acquire_detailed_at<Q: Hash + ?Sized>(
+        &self,
+        key: &Q,
+        now: Nanos,
+        cost: Cost,
+    ) -> Result<Answer, StoreError> {
+        let answered = self.decide(key, now, cost)?;
+        Ok(self.in_detail(answered, now))
+    }
+
+    /// [`peek`](KeyedRateLimiter::peek) at a time told by the caller.
+    ///
+    /// # Errors
+    /// As [`acquire_at`](Self::acquire_at).
+    pub fn peek_at<Q: Hash + ?Sized>(
+        &self,
+        key: &Q,
+        now: Nanos,
+        cost: Cost,
+    ) -> Result<Answer, StoreError> {
+        let Some(charge) = one_word::check(&self.rule.quota(), cost)? else {
+            return Ok(self.in_detail(never(), now));
+        };
+        let round = self.go_round(&self.way_of(key), now, false);
+        let free = round.claim.or(round.room.map(|room| room.found));
+        let answered = match (round.held, free) {
+            (Some(held), _) => {
+                let word = held.entry.word();
+                let verdict = self
+                    .rule
+                    .decide(word, now, charge)
+                    .map_err(StoreError::from)?;
+                (verdict.decision(), verdict.word_after(word))
+            }
+            (None, Some(_)) => self.fresh(now, charge)?,
+            (None, None) => self.without_room(now, charge)?,
+        };
+        Ok(self.in_detail(answered, now))
+    }
+
+    /// Forgets all that was accepted for `key`. Of time it forgets what the key recorded: what idle
+    /// keys left behind, when they were forgotten, stays. O(1).
+    pub fn reset<Q: Hash + ?Sized>(&self, key: &Q) {
+        let way = self.way_of(key);
+        // Any time: it looks for no room.
+        while let Some(held) = self.go_round(&way, 0, false).held {
+            if held
+                .entry
+                .replace(self.places.on(&way, held.nth), Entry::EMPTY)
+            {
+                self.counts.of(way.key).removed();
+                return;
+            }
+        }
+    }
+
+    #[inline]
+    fn decide<Q: Hash + ?Sized>(
+        &self,
+        key: &Q,
+        now: Nanos,
+        cost: Cost,
+    ) -> Result<Answered, StoreError> {
+        let Some(charge) = one_word::check(&self.rule.quota(), cost)? else {
+            return Ok(never());
+        };
+        let way = self.way_of(key);
+        for nth in 0..LINE {
+            let slot = self.places.on(&way, nth);
+            let entry = Entry::load(slot);
+            if entry.holds(way.key) {
+                match self.charge(slot, way.key, entry, now, charge)? {
+                    Some(answered) => return Ok(answered),
+                    None => break,
+                }
+            }
+        }
+        self.find_or_insert(&way, now, charge)
+    }
+
+    #[inline]
+    fn way_of<Q: Hash + ?Sized>(&self, key: &Q) -> Way {
+        let hash = self.hasher.hash_one(key);
+        self.places.way_of(Fingerprint::of_hash(hash))
+    }
+}
+
+/// What a limit of 0 answers.
+fn never() -> Answered {
+    (Decision::Denied(Denied::new(0, None)), 0)
+}
+
+impl<R: OneWordRule, C, S> FlatTable<R, C, S> {
+    /// Removes all keys that are idle at `now`; how many they were. It changes no decision.
+    ///
+    /// It takes no lock and stops nobody. O(entries).
+    pub fn sweep_at(&self, now: Nanos) -> usize {
+        let mut removed = 0;
+        for slot in self.places.all() {
+            let entry = Entry::load(slot);
+            let gone = entry.is_claimed() || self.idle_from(entry, now).is_some();
+            if gone {
+                match self.forget(slot, entry, Entry::EMPTY) {
+                    Some(true) => {
+                        self.counts.any().removed();
+                        removed += 1;
+                    }
+                    // An insertion that never ended, or one that has to claim anew.
+                    Some(false) => self.counts.any().dropped(),
+                    None => {}
+                }
+            }
+        }
+        removed
+    }
+
+    /// How many keys are held, idle ones that nobody has removed yet among them. O(1). Exact while
+    /// nobody inserts.
+    pub fn len(&self) -> usize {
+        self.counts.taken() as usize
+    }
+
+    /// Whether no key is held.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many entries there are.
+    pub fn entries(&self) -> usize {
+        self.places.count()
+    }
+
+    /// How many idle keys have made room for others.
+    pub fn evictions(&self) -> u64 {
+        self.counts.evictions()
+    }
+
+    /// How often an unknown key found no room, and was answered as [`WhenFull`] says.
+    pub fn refusals(&self) -> u64 {
+        self.counts.refusals()
+    }
+
+    /// How many entries were examined, all in all, by decisions that did not find their key in the
+    /// first cache line.
+    pub fn examined(&self) -> u64 {
+        self.counts.all_examined()
+    }
+
+    /// The most entries that one decision has examined. Two or three times
+    /// [`entries_of_a_key`](Self::entries_of_a_key) at most, unless other threads inserted the same
+    /// key or took the same entries at the same time.
+    pub fn most_examined(&self) -> u64 {
+        self.counts.most_examined()
+    }
+
+    /// How many entries a key may stand in.
+    pub fn entries_of_a_key(&self) -> usize {
+        self.places.on_a_way()
+    }
+
+    /// Decides for the key that was read to hold `slot`; `None` if it does so no more.
+    #[inline]
+    pub(super) fn charge(
+        &self,
+        slot: &AtomicU128,
+        key: Fingerprint,
+        mut entry: Entry,
+        now: Nanos,
+        charge: u64,
+    ) -> Result<Option<Answered>, AcquireError> {
+        loop {
+            let verdict = self.rule.decide(entry.word(), now, charge)?;
+            if let Verdict::Allowed { word, .. } = verdict
+                && !entry.charge(slot, Entry::held(key, word))
+            {
+                back_off(SPINS_ONE_WORD);
+                entry = Entry::load(slot);
+                if entry.holds(key) {
+                    continue;
+                }
+                return Ok(None);
+            }
+            return Ok(Some((verdict.decision(), verdict.word_after(entry.word()))));
+        }
+    }
+
+    /// From when on the key that holds `entry` is idle, if it is at `now`.
+    pub(super) fn idle_from(&self, entry: Entry, now: Nanos) -> Option<Nanos> {
+        let word = entry.held_word()?;
+        self.rule.idle_from(word).filter(|from| *from <= now)
+    }
+
+    /// Puts `next` in the place of an entry that is empty, claimed, or held by an idle key, unless it
+    /// has changed; tells whether a key held it.
+    pub(super) fn forget(&self, slot: &AtomicU128, entry: Entry, next: Entry) -> Option<bool> {
+        let held = entry.held_word();
+        if let Some(from) = held.and_then(|word| self.rule.idle_from(word)) {
+            // Before the key is forgotten: who finds it gone finds the floor raised.
+            if self.floor.load(Ordering::Relaxed) < from {
+                self.floor.fetch_max(from, Ordering::Relaxed);
+            }
+        }
+        entry.replace(slot, next).then_some(held.is_some())
+    }
+
+    /// The answer to an unknown key that found no room.
+    pub(super) fn refuse(
+        &self,
+        way: &Way,
+        now: Nanos,
+        charge: u64,
+    ) -> Result<Answered, StoreError> {
+        self.counts.of(way.key).refused();
+        self.without_room(now, charge)
+    }
+
+    fn without_room(&self, now: Nanos, charge: u64) -> Result<Answered, StoreError> {
+        let (decision, word) = self.fresh(now, charge)?;
+        match (self.when_full, decision) {
+            (WhenFull::Deny, Decision::Allowed { .. }) => {
+                Err(StoreError::Full { keys: self.len() })
+            }
+            (WhenFull::Allow, Decision::Allowed { .. }) => {
+                Ok((Decision::Allowed { at: UNRECORDED }, word))
+            }
+            (_, Decision::Denied(_)) => Ok((decision, word)),
+        }
+    }
+
+    fn in_detail(&self, (decision, word): Answered, now: Nanos) -> Answer {
+        Answer {
+            detailed: one_word::detailed(&self.rule, word, now, decision),
+            more_after: one_word::more_after(&self.rule, word, now),
+        }
+    }
+}
+
+impl<Q, R, C, S> KeyedRateLimiter<Q> for FlatTable<R, C, S>
+where
+    Q: Hash + ?Sized,
+    R: OneWordRule,
+    C: Clock + Send + Sync,
+    S: BuildHasher + Send + Sync,
+{
+    fn quotas(&self, _key: &Q) -> Quotas {
+        self.rule.quota().into()
+    }
+
+    #[inline]
+    fn acquire(&self, key: &Q, cost: Cost) -> Result<Decision, StoreError> {
+        self.acquire_at(key, self.clock.now(), cost)
+    }
+
+    fn acquire_detailed(&self, key: &Q, cost: Cost) -> Result<Answer, StoreError> {
+        self.acquire_detailed_at(key, self.clock.now(), cost)
+    }
+
+    fn peek(&self, key: &Q, cost: Cost) -> Result<Answer, StoreError> {
+        self.peek_at(key, self.clock.now(), cost)
+    }
+
+    fn reset(&self, key: &Q) {
+        FlatTable::reset(self, key);
+    }
+}
+
+impl<R: OneWordRule, C, S> fmt::Debug for FlatTable<R, C, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FlatTable")
+            .field("quota", &self.rule.quota())
+            .field("entries", &self.entries())
+            .field("len", &self.len())
+            .finish_non_exhaustive()
+    }
+}

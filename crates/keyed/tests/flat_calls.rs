@@ -1,0 +1,211 @@
+//! The flat table, call by call.
+
+use windowpane_baselines::{FixedWindowRule, GcraRule};
+use windowpane_core::clock::ManualClock;
+use windowpane_core::one_word::OneWordRule;
+use windowpane_core::{AcquireError, Answer, Cost, Decision, KeyedRateLimiter, Quotas, StoreError};
+use windowpane_keyed::flat::FlatTable;
+use windowpane_keyed::{DefaultHasher, UNRECORDED, WhenFull};
+use windowpane_packed_counter::TwoWindowRule;
+
+type Table<R> = FlatTable<R, ManualClock>;
+
+fn table<R: OneWordRule>(quota: &str, entries: usize) -> Table<R> {
+    let quotas = Quotas::parse([quota]).unwrap();
+    let hasher = DefaultHasher::with_seeds(1, 2, 3, 4);
+    FlatTable::with(quotas, entries, ManualClock::new(0), hasher).unwrap()
+}
+
+fn wait(decision: Decision) -> Option<u64> {
+    decision
+        .denied()
+        .and_then(|denied| denied.retry_after_nanos())
+}
+
+#[test]
+fn keys_share_no_allowance() {
+    let table = table::<GcraRule>("1/100ns", 100);
+    let acquire = |key, now| table.acquire_at(key, now, Cost::ONE).unwrap();
+    assert_eq!(acquire("a", 0), Decision::Allowed { at: 0 });
+    assert_eq!(acquire("b", 0), Decision::Allowed { at: 0 });
+    assert_eq!(wait(acquire("a", 50)), Some(50));
+    assert_eq!(acquire("a", 100), Decision::Allowed { at: 100 });
+    assert_eq!(table.len(), 2);
+}
+
+#[test]
+fn an_owned_key_is_the_key_it_borrows_as() {
+    let table = table::<GcraRule>("1/100ns", 100);
+    assert!(
+        table
+            .acquire(&String::from("alice"), Cost::ONE)
+            .unwrap()
+            .is_allowed()
+    );
+    assert!(!table.acquire("alice", Cost::ONE).unwrap().is_allowed());
+    assert_eq!(table.len(), 1);
+}
+
+#[test]
+fn a_sweep_removes_at_the_edge_and_not_before() {
+    let table = table::<GcraRule>("1/10000ns", 100);
+    assert!(
+        table
+            .acquire_at("a", 5_000, Cost::ONE)
+            .unwrap()
+            .is_allowed()
+    );
+    assert_eq!((table.sweep_at(14_999), table.len()), (0, 1));
+    assert_eq!((table.sweep_at(15_000), table.len()), (1, 0));
+    assert_eq!(table.evictions(), 0, "nobody needed the room");
+}
+
+#[test]
+fn the_clock_of_the_table_is_read() {
+    let table = table::<FixedWindowRule>("1/10ns", 8);
+    assert!(table.acquire(&7_u64, Cost::ONE).unwrap().is_allowed());
+    table.clock().set(9);
+    assert_eq!(wait(table.acquire(&7_u64, Cost::ONE).unwrap()), Some(1));
+    assert_eq!(table.sweep(), 0);
+    table.clock().set(10);
+    assert_eq!(table.sweep(), 1);
+    assert!(table.is_empty());
+}
+
+#[test]
+fn looks_and_what_cannot_be_allowed_leave_nothing() {
+    let zero = table::<TwoWindowRule>("0/10s", 8);
+    let denied = zero.acquire("a", Cost::ONE).unwrap();
+    assert!(!denied.is_allowed() && denied.retry_after().is_none());
+    assert!(!zero.peek("a", Cost::ONE).unwrap().detailed.is_allowed());
+
+    let five = table::<TwoWindowRule>("5/10s", 8);
+    let looked = five.peek("a", Cost::of::<2>()).unwrap();
+    assert_eq!(looked.detailed.decision(), Decision::Allowed { at: 0 });
+    assert_eq!(looked.detailed.remaining(), 3);
+    let never = five.acquire("a", Cost::of::<6>()).unwrap_err();
+    assert!(matches!(
+        never,
+        StoreError::Request(AcquireError::NeverFits { limit: 5, .. })
+    ));
+
+    let burst = GcraRule::with_burst("5/10s".parse().unwrap(), Cost::of::<2>()).unwrap();
+    let burst = FlatTable::with_rule(burst, 8, ManualClock::new(0), DefaultHasher::new());
+    let never = burst.acquire("a", Cost::of::<3>()).unwrap_err();
+    assert!(matches!(
+        never,
+        StoreError::Request(AcquireError::NeverFits { limit: 2, .. })
+    ));
+    let late = burst.acquire_at("a", u64::MAX, Cost::ONE).unwrap_err();
+    assert!(matches!(
+        late,
+        StoreError::Request(AcquireError::TimeOutOfRange { .. })
+    ));
+
+    assert_eq!((zero.len(), five.len(), burst.len()), (0, 0, 0));
+}
+
+#[test]
+fn an_answer_tells_what_remains_and_when_there_is_more() {
+    let table = table::<GcraRule>("5/50ns", 8);
+    let of = |answer: Answer| (answer.detailed.remaining(), answer.more_after);
+    assert_eq!(of(table.peek("a", Cost::of::<2>()).unwrap()), (3, Some(10)));
+    assert_eq!(
+        of(table.acquire_detailed("a", Cost::of::<2>()).unwrap()),
+        (3, Some(10))
+    );
+    assert_eq!(of(table.peek_at("a", 4, Cost::ONE).unwrap()), (2, Some(6)));
+    table.clock().set(3);
+    let denied = table.acquire_detailed("a", Cost::of::<5>()).unwrap();
+    assert_eq!(wait(denied.detailed.decision()), Some(17));
+    assert_eq!(of(denied), (3, Some(7)));
+    table.reset("a");
+    assert!(table.is_empty());
+    assert_eq!(of(table.peek("a", Cost::of::<5>()).unwrap()), (0, Some(10)));
+}
+
+#[test]
+fn a_full_table_answers_unknown_keys_by_its_policy_and_known_ones_as_ever() {
+    for when_full in [WhenFull::Deny, WhenFull::Allow] {
+        let table = table::<FixedWindowRule>("2/10ns", 8).when_full(when_full);
+        for key in 0..8_u64 {
+            assert!(table.acquire_at(&key, 5, Cost::ONE).unwrap().is_allowed());
+        }
+        assert_eq!((table.entries(), table.len(), table.refusals()), (8, 8, 0));
+        let asked = table.acquire_at(&8_u64, 5, Cost::ONE);
+        let looked = table
+            .peek_at(&8_u64, 5, Cost::ONE)
+            .map(|looked| looked.detailed.decision());
+        let expected = match when_full {
+            WhenFull::Deny => Err(StoreError::Full { keys: 8 }),
+            WhenFull::Allow => Ok(Decision::Allowed { at: UNRECORDED }),
+        };
+        assert_eq!(asked, expected);
+        assert_eq!(looked, expected);
+        assert_eq!(
+            (table.len(), table.refusals()),
+            (8, 1),
+            "a look is not counted"
+        );
+        for key in 0..8_u64 {
+            let known = table.acquire_detailed_at(&key, 9, Cost::ONE).unwrap();
+            assert_eq!(
+                (known.detailed.is_allowed(), known.detailed.remaining()),
+                (true, 0)
+            );
+        }
+        // A window later all are idle, and one makes room.
+        assert!(
+            table
+                .acquire_at(&8_u64, 10, Cost::ONE)
+                .unwrap()
+                .is_allowed()
+        );
+        assert_eq!(
+            (table.len(), table.evictions(), table.refusals()),
+            (8, 1, 1)
+        );
+    }
+}
+
+/// What a key used is forgotten when it is idle, and an earlier reading must not use it again.
+#[test]
+fn a_clock_that_steps_back_gains_nothing_from_a_key_being_forgotten() {
+    fn forgotten<R: OneWordRule>(idle_from: u64) {
+        let table = table::<R>("1/10ns", 8);
+        assert!(table.acquire_at("a", 5, Cost::ONE).unwrap().is_allowed());
+        assert_eq!(table.sweep_at(idle_from - 1), 0, "{}", R::NAME);
+        assert_eq!(table.sweep_at(idle_from + 3), 1, "{}", R::NAME);
+        let looked = table.peek_at("a", 6, Cost::ONE).unwrap();
+        let at = Decision::Allowed { at: idle_from };
+        assert_eq!(looked.detailed.decision(), at, "{}", R::NAME);
+        assert_eq!(
+            table.acquire_at("a", 6, Cost::ONE).unwrap(),
+            at,
+            "{}",
+            R::NAME
+        );
+        assert!(
+            !table.acquire_at("a", 6, Cost::ONE).unwrap().is_allowed(),
+            "{}",
+            R::NAME
+        );
+    }
+    forgotten::<FixedWindowRule>(10);
+    forgotten::<TwoWindowRule>(20);
+    forgotten::<GcraRule>(15);
+}
+
+/// A reading far ahead forgets keys; those that ask by the right clock are held up for as long as
+/// the forgotten ones would have been, not until the reading.
+#[test]
+fn a_clock_that_ran_far_ahead_holds_nobody_up_for_long() {
+    let table = table::<FixedWindowRule>("1/10ns", 8);
+    assert!(table.acquire_at("a", 5, Cost::ONE).unwrap().is_allowed());
+    assert_eq!(table.sweep_at(1_000_000), 1);
+    assert_eq!(
+        table.acquire_at("b", 6, Cost::ONE).unwrap(),
+        Decision::Allowed { at: 10 }
+    );
+    assert_eq!(wait(table.acquire_at("b", 6, Cost::ONE).unwrap()), Some(14));
+}
