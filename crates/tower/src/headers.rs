@@ -1,0 +1,206 @@
+//! What a response's headers tell of quotas.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use http::{HeaderMap, HeaderName, HeaderValue, header};
+use sfv::{Integer, ListSerializer, StringRef, key_ref};
+use windowpane_core::{Answer, Denied, Nanos, Quota, Quotas, Unit};
+
+use crate::policy::Policies;
+
+const RATELIMIT: HeaderName = HeaderName::from_static("ratelimit");
+const RATELIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+const X_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
+const X_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
+const X_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
+
+const SECOND: Nanos = 1_000_000_000;
+
+/// The largest integer of a structured field.
+const MAX_INTEGER: u64 = 999_999_999_999_999;
+
+/// What `X-RateLimit-Reset` means; services differ.
+///
+/// In either form it tells when more will be left, not when all of it will: in a sliding window
+/// that happens one request at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reset {
+    /// Seconds from now.
+    Seconds,
+    /// Seconds since 1970, by this machine's wall clock.
+    UnixTime,
+}
+
+/// Which headers are sent, beside `Retry-After`.
+#[derive(Clone, Debug)]
+pub(crate) struct Headers {
+    /// `RateLimit-Policy` and `RateLimit`.
+    pub(crate) draft: bool,
+    /// The `X-RateLimit-*` trio.
+    pub(crate) trio: Option<Reset>,
+    /// The draft's `qu` of quotas that count permits.
+    pub(crate) permit_unit: Option<String>,
+}
+
+/// Seconds, rounded up and at least 1: to wait that long is never too short.
+pub(crate) fn whole_seconds(wait: Nanos) -> u64 {
+    wait.div_ceil(SECOND).max(1)
+}
+
+impl Headers {
+    /// Tells of an answer. Headers of another limiter's answer stay: the draft's are lists and grow,
+    /// of two trios the one with less remaining is kept.
+    pub(crate) fn tell(
+        &self,
+        headers: &mut HeaderMap,
+        policies: &Policies,
+        quotas: &Quotas,
+        answer: &Answer,
+    ) {
+        // Quotas changed between the decision and now: say nothing rather than something wrong.
+        if answer.detailed.remaining_per_quota().len() != quotas.len() {
+            return;
+        }
+        let denied = answer.detailed.decision().denied();
+        if self.draft {
+            append(headers, RATELIMIT_POLICY, self.policy(policies, quotas));
+            append(headers, RATELIMIT, state(policies, quotas, answer, denied));
+        }
+        if let Some(reset) = self.trio {
+            tell_trio(headers, reset, quotas, answer, denied);
+        }
+        if let Some(wait) = denied.and_then(|denied| denied.retry_after_nanos()) {
+            headers.insert(header::RETRY_AFTER, whole_seconds(wait).into());
+        }
+    }
+
+    /// Tells of quotas alone, where there was no decision.
+    pub(crate) fn tell_policy(
+        &self,
+        headers: &mut HeaderMap,
+        policies: &Policies,
+        quotas: &Quotas,
+    ) {
+        if self.draft {
+            append(headers, RATELIMIT_POLICY, self.policy(policies, quotas));
+        }
+    }
+
+    /// `RateLimit-Policy`. A window that is not whole seconds has no `w`, which is optional: any
+    /// number there would be wrong. The quota's name tells it unless another was given.
+    fn policy(&self, policies: &Policies, quotas: &Quotas) -> Option<String> {
+        let mut list = ListSerializer::new();
+        for (index, quota) in tellable(quotas) {
+            let name = policies.name(quotas, index);
+            let mut item = list.bare_item(StringRef::from_str(&name).ok()?);
+            item = item.parameter(key_ref("q"), integer(quota.limit()));
+            let unit = match quota.unit() {
+                Unit::Permits => self.permit_unit.as_deref(),
+                Unit::Requests => Some("requests"),
+            };
+            if let Some(unit) = unit {
+                item = item.parameter(key_ref("qu"), StringRef::from_str(unit).ok()?);
+            }
+            if quota.window().is_multiple_of(SECOND) {
+                let _ = item.parameter(key_ref("w"), integer(quota.window() / SECOND));
+            }
+        }
+        list.finish()
+    }
+}
+
+/// `RateLimit`. `t`, when there will be more, stands with the quotas that bind (the limiter tells it
+/// for them) and with the one that denied.
+fn state(
+    policies: &Policies,
+    quotas: &Quotas,
+    answer: &Answer,
+    denied: Option<Denied>,
+) -> Option<String> {
+    let left = answer.detailed.remaining_per_quota();
+    let mut list = ListSerializer::new();
+    for (index, _) in tellable(quotas) {
+        let name = policies.name(quotas, index);
+        let mut item = list.bare_item(StringRef::from_str(&name).ok()?);
+        item = item.parameter(key_ref("r"), integer(left[index]));
+        let more = answer.more_after.filter(|_| binds(quotas, answer, index));
+        let retry = denied
+            .filter(|denied| denied.quota() == index)
+            .and_then(|denied| denied.retry_after_nanos());
+        if let Some(wait) = more.or(retry) {
+            let _ = item.parameter(key_ref("t"), integer(whole_seconds(wait)));
+        }
+    }
+    list.finish()
+}
+
+/// The `X-RateLimit-*` trio: of the quota that denied, else of the first that binds.
+fn tell_trio(
+    headers: &mut HeaderMap,
+    reset: Reset,
+    quotas: &Quotas,
+    answer: &Answer,
+    denied: Option<Denied>,
+) {
+    let told = match denied {
+        Some(denied) => Some(denied.quota()),
+        None => (0..quotas.len()).find(|index| binds(quotas, answer, *index)),
+    };
+    let left = answer.detailed.remaining_per_quota();
+    let Some((told, remaining)) = told.and_then(|told| Some((quotas.get(told)?, left.get(told)?)))
+    else {
+        return;
+    };
+    let other = headers.get(X_REMAINING);
+    let other = other.and_then(|other| other.to_str().ok()?.parse::<u64>().ok());
+    if other.is_some_and(|other| other <= *remaining) {
+        return;
+    }
+    headers.insert(X_LIMIT, told.limit().into());
+    headers.insert(X_REMAINING, (*remaining).into());
+    headers.remove(X_RESET);
+    let wait = match denied {
+        Some(denied) => denied.retry_after_nanos(),
+        None => answer.more_after,
+    };
+    if let Some(wait) = wait.map(whole_seconds) {
+        let wait = match reset {
+            Reset::Seconds => wait,
+            Reset::UnixTime => {
+                let now = SystemTime::now().duration_since(UNIX_EPOCH);
+                // Rounded up as the wait is, so that it is never told too early.
+                now.map_or(0, |now| now.as_secs() + 1).saturating_add(wait)
+            }
+        };
+        headers.insert(X_RESET, wait.into());
+    }
+}
+
+/// Whether a quota is one of those that bound what remains: more remains only once it has more.
+fn binds(quotas: &Quotas, answer: &Answer, index: usize) -> bool {
+    let left = answer.detailed.remaining_per_quota()[index];
+    // Requests left are no bound on the cost where permits are counted too, unless none is left.
+    let comparable = quotas[index].unit() == Unit::Permits
+        || left == 0
+        || quotas.iter().all(|quota| quota.unit() == Unit::Requests);
+    left == answer.detailed.remaining() && comparable
+}
+
+/// The quotas whose limit a structured field can express, with their indices.
+fn tellable(quotas: &Quotas) -> impl Iterator<Item = (usize, &Quota)> {
+    quotas
+        .iter()
+        .enumerate()
+        .filter(|(_, quota)| quota.limit() <= MAX_INTEGER)
+}
+
+fn integer(number: u64) -> Integer {
+    Integer::try_from(number).unwrap_or(Integer::MAX)
+}
+
+fn append(headers: &mut HeaderMap, name: HeaderName, list: Option<String>) {
+    // No list is an empty list: a quota too large to tell.
+    if let Some(Ok(value)) = list.map(HeaderValue::try_from) {
+        headers.append(name, value);
+    }
+}

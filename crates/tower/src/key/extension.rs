@@ -1,0 +1,71 @@
+//! Keys that a server or a router has put into the request's extensions.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use http::request::Parts;
+
+use super::{Extract, Extracted};
+
+/// The key made of what a server, router or earlier layer put into the request's extensions: a
+/// matched route, an account.
+///
+/// With axum's `MatchedPath` the key is the route as it was declared (`/users/{id}`), of which there
+/// are few; a path as the client sent it would be a new key each time.
+///
+/// ```
+/// use windowpane_tower::FromExtension;
+///
+/// /// What an earlier layer has verified.
+/// #[derive(Clone)]
+/// struct Account(u64);
+///
+/// let by_account = FromExtension::new("a verified account", |account: &Account| account.0);
+/// # let _ = by_account;
+/// ```
+pub struct FromExtension<T, F> {
+    what: &'static str,
+    key: F,
+    extension: PhantomData<fn(&T)>,
+}
+
+impl<T, F, K> FromExtension<T, F>
+where
+    T: Send + Sync + 'static,
+    F: Fn(&T) -> K + Send + Sync + 'static,
+    K: Clone + Send + Sync + 'static,
+{
+    /// The key that `key` makes of an extension of type `T`; where there is none, `what` is told to
+    /// be missing.
+    pub fn new(what: &'static str, key: F) -> FromExtension<T, F> {
+        FromExtension {
+            what,
+            key,
+            extension: PhantomData,
+        }
+    }
+}
+
+impl<T, F, K> Extract for FromExtension<T, F>
+where
+    T: Send + Sync + 'static,
+    F: Fn(&T) -> K + Send + Sync + 'static,
+    K: Clone + Send + Sync + 'static,
+{
+    type Key = K;
+
+    fn extract(&self, request: &Parts) -> Extracted<K> {
+        match request.extensions.get::<T>() {
+            Some(extension) => Extracted::Key((self.key)(extension)),
+            None => Extracted::Missing(self.what),
+        }
+    }
+}
+
+impl<T, F> fmt::Debug for FromExtension<T, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FromExtension")
+            .field("what", &self.what)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,161 @@
+//! What operators see: one event a request, and from it metrics and traces.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use windowpane_core::StoreError;
+
+/// What became of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// It was allowed and charged.
+    Allowed,
+    /// A quota denied it.
+    Denied,
+    /// It costs more than a limit: it could never pass.
+    NeverFits,
+    /// It has no key.
+    MissingKey,
+    /// It is nobody's: neither limited nor counted.
+    Exempt,
+    /// The store has no room for its key.
+    Full,
+    /// The store has no decision.
+    Unavailable,
+}
+
+impl Outcome {
+    /// The outcome as metrics and traces write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Outcome::Allowed => "allowed",
+            Outcome::Denied => "denied",
+            Outcome::NeverFits => "never_fits",
+            Outcome::MissingKey => "missing_key",
+            Outcome::Exempt => "exempt",
+            Outcome::Full => "full",
+            Outcome::Unavailable => "unavailable",
+        }
+    }
+}
+
+/// One request, as the layer saw it. It holds no key: keys are secrets, or addresses of people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Event<'e> {
+    /// The layer's name.
+    pub limiter: &'e str,
+    /// What became of the request, shadow mode aside.
+    pub outcome: Outcome,
+    /// Whether it went on to the handler: denied in shadow mode, failed and let pass, and so on.
+    pub passed: bool,
+    /// The name of the quota that denied it or that it can never fit.
+    pub policy: Option<&'e str>,
+    /// The wait told with a denial.
+    pub retry_after: Option<Duration>,
+    /// Why the store has no decision.
+    pub error: Option<&'e StoreError>,
+    /// How long the store took to decide; `None` where it was not asked, or nobody measures.
+    pub decision_time: Option<Duration>,
+}
+
+/// A function that sees every request's event.
+pub(crate) type Observer = Arc<dyn Fn(&Event<'_>) + Send + Sync>;
+
+/// Whether the time of decisions is of interest to anyone.
+pub(crate) fn is_timed(observer: Option<&Observer>) -> bool {
+    cfg!(feature = "metrics") || observer.is_some()
+}
+
+/// Tells everyone who wants to know.
+pub(crate) fn observe(observer: Option<&Observer>, event: &Event<'_>) {
+    if let Some(observer) = observer {
+        observer(event);
+    }
+    #[cfg(feature = "metrics")]
+    count(event);
+    #[cfg(feature = "tracing")]
+    trace(event);
+}
+
+/// The metrics' names; their labels are `limiter`, `outcome`, `policy`, `passed`.
+#[cfg(feature = "metrics")]
+pub mod metric_names {
+    /// Counter: requests, by `limiter`, `outcome` and `passed` (`true` or `false`).
+    pub const REQUESTS: &str = "windowpane_requests_total";
+    /// Counter: denials, by `limiter`, `policy` and `passed`: `true` is shadow mode.
+    pub const DENIED: &str = "windowpane_denied_total";
+    /// Histogram: seconds that the store took to decide, by `limiter`.
+    pub const DECISION: &str = "windowpane_decision_seconds";
+    /// Gauge: keys that the store holds, by `limiter`.
+    pub const KEYS: &str = "windowpane_keys";
+    /// Counter: idle keys that the store has forgotten, by `limiter`.
+    pub const EVICTIONS: &str = "windowpane_evictions_total";
+}
+
+#[cfg(feature = "metrics")]
+fn count(event: &Event<'_>) {
+    use metric_names::{DECISION, DENIED, REQUESTS};
+
+    let limiter: Arc<str> = event.limiter.into();
+    let passed = if event.passed { "true" } else { "false" };
+    metrics::counter!(REQUESTS, "limiter" => Arc::clone(&limiter),
+        "outcome" => event.outcome.name(), "passed" => passed)
+    .increment(1);
+    if let (Outcome::Denied, Some(policy)) = (event.outcome, event.policy) {
+        metrics::counter!(DENIED, "limiter" => Arc::clone(&limiter),
+            "policy" => policy.to_owned(), "passed" => passed)
+        .increment(1);
+    }
+    if let Some(time) = event.decision_time {
+        metrics::histogram!(DECISION, "limiter" => limiter).record(time.as_secs_f64());
+    }
+}
+
+/// Tells the metrics how many keys a store holds and how many it has forgotten so far; call it when
+/// the metrics are read. The layer cannot: a store behind it may hold keys for others too.
+#[cfg(feature = "metrics")]
+pub fn record_store(limiter: &str, keys: u64, evictions: u64) {
+    use metric_names::{EVICTIONS, KEYS};
+
+    let limiter: Arc<str> = limiter.into();
+    metrics::gauge!(KEYS, "limiter" => Arc::clone(&limiter)).set(keys as f64);
+    metrics::counter!(EVICTIONS, "limiter" => limiter).absolute(evictions);
+}
+
+/// Denials are an ordinary event and a client can cause any number of them: debug. A store without
+/// an answer is what somebody has to look at: warn.
+#[cfg(feature = "tracing")]
+fn trace(event: &Event<'_>) {
+    let Event {
+        limiter, passed, ..
+    } = event;
+    let outcome = event.outcome.name();
+    match event.outcome {
+        Outcome::Allowed | Outcome::Exempt => {
+            tracing::trace!(limiter, outcome, passed, "request");
+        }
+        Outcome::Denied | Outcome::NeverFits | Outcome::MissingKey => {
+            let retry_after = event.retry_after.map(tracing::field::debug);
+            tracing::debug!(
+                limiter,
+                outcome,
+                passed,
+                policy = event.policy,
+                retry_after,
+                "request"
+            );
+        }
+        Outcome::Full | Outcome::Unavailable => {
+            let error = event.error.map(tracing::field::display);
+            tracing::warn!(limiter, outcome, passed, error, "request");
+        }
+    }
+}
+
+/// A settling that the store did not confirm.
+#[cfg_attr(not(feature = "tracing"), expect(unused_variables))]
+pub(crate) fn lost(error: &StoreError) {
+    #[cfg(feature = "tracing")]
+    tracing::warn!(%error, "a charge was not settled: its estimate stays charged");
+}

@@ -1,0 +1,257 @@
+//! Quotas from a TOML file, read again while the service runs.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+use std::{fs, io};
+
+use serde::Deserialize;
+use thiserror::Error;
+use toml::Spanned;
+use windowpane_core::Quotas;
+
+/// The quotas of a file, by name: one table each.
+///
+/// ```
+/// use windowpane_core::Quotas;
+/// use windowpane_tower::reload::QuotaFile;
+///
+/// let file = QuotaFile::parse(
+///     r#"
+///     [address]
+///     quotas = ["100/60s", "10/1s"]
+///
+///     [api-key]
+///     quotas = ["1000/60s"]
+///     "#,
+/// )?;
+/// assert_eq!(file.get("api-key"), Some(&Quotas::parse(["1000/60s"])?));
+///
+/// let error = QuotaFile::parse("[address]\nquotas = [\"100 a minute\"]").unwrap_err();
+/// assert_eq!(error.line(), Some(2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QuotaFile(BTreeMap<String, Quotas>);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    quotas: Spanned<Vec<Spanned<String>>>,
+}
+
+impl QuotaFile {
+    /// Reads the quotas from text.
+    ///
+    /// # Errors
+    /// [`FileError`] with the line and what was expected there.
+    pub fn parse(text: &str) -> Result<QuotaFile, FileError> {
+        let at = |start: usize, message: String| FileError {
+            path: None,
+            line: Some(1 + text[..start].matches('\n').count()),
+            message,
+        };
+        let tables: BTreeMap<String, Table> = toml::from_str(text).map_err(|error| FileError {
+            path: None,
+            line: error
+                .span()
+                .and_then(|span| text.get(..span.start))
+                .map(|before| 1 + before.matches('\n').count()),
+            message: error.message().to_owned(),
+        })?;
+        let mut quotas = BTreeMap::new();
+        for (name, table) in tables {
+            let start = table.quotas.span().start;
+            let mut read = Vec::new();
+            for text in table.quotas.into_inner() {
+                let quota = text.get_ref().parse();
+                read.push(quota.map_err(|error| at(text.span().start, format!("{error}")))?);
+            }
+            let read = Quotas::new(read).map_err(|error| at(start, error.to_string()))?;
+            quotas.insert(name, read);
+        }
+        Ok(QuotaFile(quotas))
+    }
+
+    /// The quotas of that name.
+    pub fn get(&self, name: &str) -> Option<&Quotas> {
+        self.0.get(name)
+    }
+
+    /// All names with their quotas, in alphabetical order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Quotas)> {
+        self.0.iter().map(|(name, quotas)| (name.as_str(), quotas))
+    }
+}
+
+/// Why a file's quotas were not taken.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub struct FileError {
+    path: Option<PathBuf>,
+    line: Option<usize>,
+    message: String,
+}
+
+impl FileError {
+    /// An error that concerns the file as a whole, for those who take its quotas.
+    pub fn new(message: impl Into<String>) -> FileError {
+        FileError {
+            path: None,
+            line: None,
+            message: message.into(),
+        }
+    }
+
+    /// The line, counted from 1; `None` where the file as a whole is the matter.
+    pub fn line(&self) -> Option<usize> {
+        self.line
+    }
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.path {
+            Some(path) => write!(f, "{}", path.display())?,
+            None => f.write_str("quotas")?,
+        }
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+/// What a look at the file led to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reloaded {
+    /// It is as it was at the last look.
+    Unchanged,
+    /// Its quotas were taken.
+    Taken,
+    /// They were not, and the old quotas stay in force.
+    Refused(FileError),
+}
+
+type Take = Box<dyn FnMut(&QuotaFile) -> Result<(), FileError> + Send>;
+
+/// Reads a file of quotas whenever it has changed, and hands them to those they are for.
+pub struct Reload {
+    path: PathBuf,
+    take: Take,
+    /// What was read at the last look: an editor, a mount or a deployment may change a file's
+    /// content without changing its times, and the other way round.
+    last: Result<String, io::ErrorKind>,
+}
+
+impl Reload {
+    /// Reads the file for the first time and hands its quotas to `take`, which takes all of them or
+    /// none.
+    ///
+    /// # Errors
+    /// [`FileError`] if it cannot be read, holds no quotas, or `take` refuses them: a service should
+    /// not start then.
+    pub fn new<F>(path: impl Into<PathBuf>, take: F) -> Result<Reload, FileError>
+    where
+        F: FnMut(&QuotaFile) -> Result<(), FileError> + Send + 'static,
+    {
+        let mut reload = Reload {
+            path: path.into(),
+            take: Box::new(take),
+            last: Ok(String::new()),
+        };
+        match reload.check() {
+            Reloaded::Taken => Ok(reload),
+            Reloaded::Refused(error) => Err(error),
+            Reloaded::Unchanged => Err(reload.at(FileError::new("the file is empty"))),
+        }
+    }
+
+    /// Looks at the file and, if it has changed, hands its quotas on. A file that cannot be read or
+    /// is wrong leaves the old quotas in force, and is told of once.
+    pub fn check(&mut self) -> Reloaded {
+        let read = fs::read_to_string(&self.path);
+        let now = match &read {
+            Ok(text) => Ok(text.clone()),
+            Err(error) => Err(error.kind()),
+        };
+        if now == self.last {
+            return Reloaded::Unchanged;
+        }
+        self.last = now;
+        let taken = match read {
+            Ok(text) => QuotaFile::parse(&text).and_then(|file| (self.take)(&file)),
+            Err(error) => Err(FileError::new(error.to_string())),
+        };
+        match taken {
+            Ok(()) => Reloaded::Taken,
+            Err(error) => Reloaded::Refused(self.at(error)),
+        }
+    }
+
+    /// Looks at the file again and again on a thread of its own, until the watch is dropped; `told`
+    /// learns what each change led to.
+    ///
+    /// # Errors
+    /// If the system starts no further thread.
+    pub fn watch<F>(mut self, every: Duration, mut told: F) -> io::Result<Watch>
+    where
+        F: FnMut(Reloaded) + Send + 'static,
+    {
+        let (stop, stopped) = mpsc::channel();
+        let thread = thread::Builder::new()
+            .name("windowpane-quotas".into())
+            .spawn(move || {
+                while stopped.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
+                    match self.check() {
+                        Reloaded::Unchanged => {}
+                        change => told(change),
+                    }
+                }
+            })?;
+        Ok(Watch {
+            stop: Some(stop),
+            thread: Some(thread),
+        })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn at(&self, error: FileError) -> FileError {
+        FileError {
+            path: Some(self.path.clone()),
+            ..error
+        }
+    }
+}
+
+impl fmt::Debug for Reload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reload")
+            .field("path", &self.path)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A thread that watches a file of quotas, and ends when this is dropped.
+#[derive(Debug)]
+#[must_use = "dropped, it watches no more"]
+pub struct Watch {
+    stop: Option<mpsc::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // It panicked if `told` or the taker did: that was reported when it happened.
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Costs that are known after the response: the estimate is replaced by them.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use http::{Response, StatusCode, header};
+use windowpane_core::Cost;
+
+/// How a response ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum End {
+    /// Its whole body was handed to the connection.
+    Complete,
+    /// Its body was dropped before its end: the client went away, the server was shut down, or it
+    /// was the answer to a `HEAD` request.
+    Dropped,
+    /// Its body failed.
+    Failed,
+    /// There was none: the handler panicked, failed, or was dropped because the client went away.
+    NoResponse,
+}
+
+/// What a served request has used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Used {
+    /// What was charged for it.
+    pub estimate: Cost,
+    /// What the handler reported by its [`Meter`]; `None` if it reported nothing.
+    pub metered: Option<u64>,
+    /// The response's status, if there was one.
+    pub status: Option<StatusCode>,
+    /// How many bytes of the body were handed to the connection.
+    pub bytes: u64,
+    /// How it ended.
+    pub end: End,
+}
+
+impl Used {
+    /// What the handler reported, or `None`, which leaves the estimate charged. A handler that
+    /// reports as it goes is settled by what it had reported when it ended, however it ended.
+    pub fn metered(&self) -> Option<u64> {
+        self.metered
+    }
+
+    /// One permit for each `unit` bytes of body begun, or `None`, which leaves the estimate charged,
+    /// where there was no response: otherwise it would cost nothing to leave before it comes.
+    ///
+    /// A `unit` of 0 is taken as 1.
+    pub fn bytes_sent(&self, unit: u64) -> Option<u64> {
+        match self.end {
+            End::NoResponse => None,
+            End::Complete | End::Dropped | End::Failed => Some(self.bytes.div_ceil(unit.max(1))),
+        }
+    }
+}
+
+/// Reports what a request really costs, from its handler or from its response's body; clones report
+/// to the same place.
+///
+/// It is in the extensions of every request that passes a layer that settles. What is reported after
+/// the body has ended is too late.
+#[derive(Clone, Debug)]
+pub struct Meter(Arc<AtomicU64>);
+
+/// Nothing was reported.
+const SILENT: u64 = u64::MAX;
+
+impl Meter {
+    pub(crate) fn new() -> Meter {
+        Meter(Arc::new(AtomicU64::new(SILENT)))
+    }
+
+    /// Adds permits to what was reported.
+    pub fn add(&self, permits: u64) {
+        // Relaxed, here and below: whoever ends the body has been handed the number by what handed
+        // him the body.
+        let _ = self
+            .0
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |reported| {
+                let reported = if reported == SILENT { 0 } else { reported };
+                Some(reported.saturating_add(permits).min(SILENT - 1))
+            });
+    }
+
+    /// Replaces what was reported.
+    pub fn set(&self, permits: u64) {
+        self.0.store(permits.min(SILENT - 1), Ordering::Relaxed);
+    }
+
+    /// What was reported, or `None` if nothing was.
+    pub fn reported(&self) -> Option<u64> {
+        match self.0.load(Ordering::Relaxed) {
+            SILENT => None,
+            reported => Some(reported),
+        }
+    }
+}
+
+/// What is done with what was used.
+type Settling = Box<dyn FnOnce(&Used) + Send + Sync>;
+
+/// Settles one charge, once: when its response has ended, or when it is dropped.
+pub(crate) struct Settlement {
+    settle: Option<Settling>,
+    meter: Meter,
+    estimate: Cost,
+    status: Option<StatusCode>,
+    /// How long the body will be, if the response says so.
+    length: Option<u64>,
+    bytes: u64,
+}
+
+impl Settlement {
+    pub(crate) fn new(
+        estimate: Cost,
+        meter: Meter,
+        settle: impl FnOnce(&Used) + Send + Sync + 'static,
+    ) -> Settlement {
+        Settlement {
+            settle: Some(Box::new(settle)),
+            meter,
+            estimate,
+            status: None,
+            length: None,
+            bytes: 0,
+        }
+    }
+
+    /// There is a response; its body is still to come.
+    pub(crate) fn responded<B>(&mut self, response: &Response<B>) {
+        self.status = Some(response.status());
+        let length = response.headers().get(header::CONTENT_LENGTH);
+        self.length = length.and_then(|length| length.to_str().ok()?.parse().ok());
+    }
+
+    /// So many bytes more of the body were handed on.
+    pub(crate) fn sent(&mut self, bytes: usize) {
+        self.bytes = self.bytes.saturating_add(bytes as u64);
+    }
+
+    pub(crate) fn end(&mut self, end: End) {
+        let Some(settle) = self.settle.take() else {
+            return;
+        };
+        let used = Used {
+            estimate: self.estimate,
+            metered: self.meter.reported(),
+            status: self.status,
+            bytes: self.bytes,
+            end,
+        };
+        // It may run while a panicking handler is unwound: a second panic would end the process. A
+        // hook that panics leaves the estimate charged.
+        let _ = catch_unwind(AssertUnwindSafe(|| settle(&used)));
+    }
+}
+
+impl Drop for Settlement {
+    fn drop(&mut self) {
+        let end = match self.status {
+            None => End::NoResponse,
+            // A server that has sent the length it promised asks for no more.
+            Some(_) if self.length == Some(self.bytes) => End::Complete,
+            Some(_) => End::Dropped,
+        };
+        self.end(end);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    fn used(end: End, bytes: u64) -> Used {
+        Used {
+            estimate: Cost::ONE,
+            metered: None,
+            status: None,
+            bytes,
+            end,
+        }
+    }
+
+    #[test]
+    fn bytes_are_charged_by_the_unit_begun_but_leaving_early_is_not_free() {
+        assert_eq!(used(End::Complete, 0).bytes_sent(1000), Some(0));
+        assert_eq!(used(End::Complete, 1).bytes_sent(1000), Some(1));
+        assert_eq!(used(End::Dropped, 1000).bytes_sent(1000), Some(1));
+        assert_eq!(used(End::Failed, 1001).bytes_sent(1000), Some(2));
+        assert_eq!(used(End::Complete, 7).bytes_sent(0), Some(7));
+        assert_eq!(used(End::NoResponse, 0).bytes_sent(1000), None);
+    }
+
+    #[test]
+    fn a_meter_tells_nothing_from_none() {
+        let meter = Meter::new();
+        assert_eq!(meter.reported(), None);
+        meter.add(0);
+        assert_eq!(meter.reported(), Some(0));
+        meter.clone().add(7);
+        assert_eq!(meter.reported(), Some(7));
+        meter.add(u64::MAX);
+        assert_eq!(meter.reported(), Some(u64::MAX - 1));
+        meter.set(u64::MAX);
+        assert_eq!(meter.reported(), Some(u64::MAX - 1));
+        meter.set(3);
+        assert_eq!(meter.reported(), Some(3));
+    }
+
+    #[test]
+    fn a_charge_is_settled_once_and_a_panicking_hook_harms_nobody() {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let push = |seen: &Arc<Mutex<Vec<Used>>>| {
+            let seen = Arc::clone(seen);
+            move |used: &Used| seen.lock().unwrap().push(used.clone())
+        };
+        let mut settlement = Settlement::new(Cost::ONE, Meter::new(), push(&seen));
+        settlement.responded(&Response::new(()));
+        settlement.sent(5);
+        settlement.end(End::Complete);
+        drop(settlement);
+        drop(Settlement::new(Cost::ONE, Meter::new(), push(&seen)));
+        let ends: Vec<(End, u64)> = seen
+            .lock()
+            .unwrap()
+            .iter()
+            .map(|u| (u.end, u.bytes))
+            .collect();
+        assert_eq!(ends, [(End::Complete, 5), (End::NoResponse, 0)]);
+
+        drop(Settlement::new(Cost::ONE, Meter::new(), |_| {
+            panic!("a hook's own fault")
+        }));
+    }
+}

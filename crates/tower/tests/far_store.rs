@@ -1,0 +1,65 @@
+//! A store that answers later: settled on another task, asked by the key's text.
+
+mod common;
+
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex};
+
+use common::{by_peer, request, send, store};
+use http::StatusCode;
+use tokio::task::yield_now;
+use windowpane_core::{
+    Answer, AsyncKeyedRateLimiter, AsyncKeyedSettle, Charge, Cost, KeyedRateLimiter, KeyedSettle,
+    Quotas, StoreError,
+};
+use windowpane_mutex_log::MutexLog;
+use windowpane_tower::{ByText, RateLimit};
+
+/// A store that is asked by text and takes its time.
+#[derive(Clone)]
+struct Far(Arc<common::Store<String, MutexLog>>);
+
+impl AsyncKeyedRateLimiter<str> for Far {
+    fn quotas(&self, key: &str) -> Quotas {
+        self.0.quotas(&key.to_owned())
+    }
+
+    async fn acquire_detailed(&self, key: &str, cost: Cost) -> Result<Answer, StoreError> {
+        yield_now().await;
+        self.0.acquire_detailed(&key.to_owned(), cost)
+    }
+}
+
+impl AsyncKeyedSettle<str> for Far {
+    async fn settle(&self, key: &str, charge: Charge, actual: u64) -> Result<(), StoreError> {
+        yield_now().await;
+        self.0.settle(&key.to_owned(), charge, actual);
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn it_is_asked_by_text_and_settled_on_a_task_of_its_own() {
+    let (store, _) = store::<String, MutexLog>(&["10/60s"]);
+    let tasks = Arc::new(Mutex::new(Vec::new()));
+    let spawned = Arc::clone(&tasks);
+    let layer = RateLimit::new(ByText(Far(Arc::clone(&store))), by_peer())
+        .cost(Cost::of::<4>())
+        .settle_on(
+            |used| used.bytes_sent(2),
+            move |settling| spawned.lock().unwrap().push(tokio::spawn(settling)),
+        )
+        .layer();
+    let client: IpAddr = "2001:db8:0:1::7".parse().unwrap();
+    // A response of 2 bytes costs 1, so what was estimated at 4 leaves room for many.
+    for left in [9, 8, 7, 6] {
+        let response = send(&layer, request(&client.to_string(), &[])).await;
+        assert_eq!(response.status(), StatusCode::OK);
+        let settling: Vec<_> = std::mem::take(&mut *tasks.lock().unwrap());
+        assert_eq!(settling.len(), 1);
+        for task in settling {
+            task.await.unwrap();
+        }
+        assert_eq!(store.left(&"2001:db8:0:1::".to_owned()), left);
+    }
+}

@@ -1,0 +1,327 @@
+//! What is refused, how it is put, and what is told to operators.
+
+mod common;
+
+use std::convert::Infallible;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use common::{by_peer, header, request, send, store};
+use http::{HeaderName, Request, Response, StatusCode};
+use http_body_util::{Empty, Full};
+use serde_json::{Value, json};
+use tower::{Layer, ServiceExt};
+use windowpane_cas_ring::CasRing;
+use windowpane_core::{Answer, AsyncKeyedRateLimiter, Cost, Local, Quotas, StoreError};
+use windowpane_tower::{
+    Extracted, FromHeader, MissingKey, OnFailure, Outcome, RateLimit, Refusal, from_fn,
+};
+
+const CLIENT: &str = "192.0.2.1";
+const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+
+/// A store that never has a decision.
+#[derive(Clone)]
+struct Broken(StoreError);
+
+impl AsyncKeyedRateLimiter<IpAddr> for Broken {
+    fn quotas(&self, _: &IpAddr) -> Quotas {
+        Quotas::parse(["2/1s"]).unwrap()
+    }
+
+    async fn acquire_detailed(&self, _: &IpAddr, _: Cost) -> Result<Answer, StoreError> {
+        tokio::task::yield_now().await;
+        Err(self.0.clone())
+    }
+}
+
+fn unavailable() -> Broken {
+    Broken(StoreError::Unavailable {
+        reason: "connection to 10.1.2.3 refused".into(),
+    })
+}
+
+fn problem(response: &Response<String>) -> Value {
+    assert_eq!(
+        header(response, "content-type"),
+        Some("application/problem+json")
+    );
+    serde_json::from_str(response.body()).unwrap()
+}
+
+#[tokio::test]
+async fn a_denial_is_a_problem_of_the_registered_type() {
+    let (store, _) = store::<_, CasRing>(&["1/60s"]);
+    let layer = RateLimit::new(Local(store), by_peer())
+        .policy_names(["\"per\" minute"])
+        .unwrap()
+        .layer();
+    let _ = send(&layer, request(CLIENT, &[])).await;
+    let response = send(&layer, request(CLIENT, &[])).await;
+    assert_eq!(response.status(), StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(
+        problem(&response),
+        json!({
+            "type": "https://iana.org/assignments/http-problem-types#quota-exceeded",
+            "title": "Quota exceeded",
+            "status": 429,
+            "detail": "the quota of 1/60s is used up",
+            "violated-policies": ["\"per\" minute"],
+        })
+    );
+    let length = http_body::Body::size_hint(&windowpane_length(&layer).await).exact();
+    assert_eq!(length, Some(response.body().len() as u64));
+}
+
+/// The body of one more denial.
+async fn windowpane_length<L, S>(layer: &L) -> windowpane_tower::ResponseBody<Full<Bytes>>
+where
+    L: Layer<common::OkService, Service = S>,
+    S: tower::Service<
+            Request<Empty<Bytes>>,
+            Response = Response<windowpane_tower::ResponseBody<Full<Bytes>>>,
+            Error = Infallible,
+        >,
+{
+    let service = layer.layer(common::ok_service());
+    service
+        .oneshot(request(CLIENT, &[]))
+        .await
+        .unwrap()
+        .into_body()
+}
+
+#[tokio::test]
+async fn a_refusal_can_be_put_in_other_words_but_not_with_another_wait() {
+    let (store, _) = store::<_, CasRing>(&["1/60s"]);
+    let layer = RateLimit::new(Local(store), by_peer())
+        .respond(|refusal| {
+            assert!(matches!(refusal, Refusal::Denied { policy, .. } if policy == "1/60s"));
+            let mut response = Response::new(Bytes::from("slow down"));
+            *response.status_mut() = StatusCode::IM_A_TEAPOT;
+            response.headers_mut().insert("retry-after", 1.into());
+            response
+        })
+        .layer();
+    let _ = send(&layer, request(CLIENT, &[])).await;
+    let response = send(&layer, request(CLIENT, &[])).await;
+    assert_eq!(response.status(), StatusCode::IM_A_TEAPOT);
+    assert_eq!(response.body(), "slow down");
+    assert_eq!(header(&response, "retry-after"), Some("60"));
+}
+
+#[tokio::test]
+async fn a_store_without_an_answer_is_no_denial_and_its_inside_is_not_told() {
+    for (error, outcome) in [
+        (unavailable().0, Outcome::Unavailable),
+        (StoreError::Full { keys: 7 }, Outcome::Full),
+    ] {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let limit = || {
+            let seen = Arc::clone(&seen);
+            RateLimit::new(Broken(error.clone()), by_peer()).observe(move |event| {
+                assert!(event.error.is_some() && event.decision_time.is_some());
+                seen.lock().unwrap().push((event.outcome, event.passed));
+            })
+        };
+        let response = send(&limit().layer(), request(CLIENT, &[])).await;
+        assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(header(&response, "retry-after"), None);
+        assert_eq!(header(&response, "ratelimit"), None);
+        assert_eq!(problem(&response)["status"], 503);
+        assert!(!response.body().contains("10.1.2.3"));
+
+        // Open for one kind of failure is not open for the other.
+        let open = limit().on_full(OnFailure::Pass).layer();
+        let status = send(&open, request(CLIENT, &[])).await.status();
+        assert_eq!(status.is_success(), outcome == Outcome::Full);
+        let open = limit().on_unavailable(OnFailure::Pass).layer();
+        let status = send(&open, request(CLIENT, &[])).await.status();
+        assert_eq!(status.is_success(), outcome == Outcome::Unavailable);
+
+        let passed = seen
+            .lock()
+            .unwrap()
+            .iter()
+            .filter(|(_, passed)| *passed)
+            .count();
+        assert_eq!(passed, 1);
+        assert!(
+            seen.lock()
+                .unwrap()
+                .iter()
+                .all(|(seen, _)| *seen == outcome)
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_request_without_a_key_is_refused_shares_or_passes() {
+    let limit = || {
+        let (store, _) = store::<_, CasRing>(&["1/60s"]);
+        RateLimit::new(Local(store), FromHeader::new(API_KEY))
+    };
+    let keyless = || request(CLIENT, &[]);
+    let response = send(&limit().layer(), keyless()).await;
+    assert_eq!(response.status(), StatusCode::BAD_REQUEST);
+    assert!(
+        problem(&response)["detail"]
+            .as_str()
+            .unwrap()
+            .contains("key")
+    );
+
+    let shared = limit()
+        .missing_key(MissingKey::Share(String::new()))
+        .layer();
+    assert_eq!(send(&shared, keyless()).await.status(), StatusCode::OK);
+    assert_eq!(
+        send(&shared, keyless()).await.status(),
+        StatusCode::TOO_MANY_REQUESTS
+    );
+    // A value that is as good as none is in the same bucket; a real one is not.
+    let blank = request(CLIENT, &[("x-api-key", "  ")]);
+    assert_eq!(
+        send(&shared, blank).await.status(),
+        StatusCode::TOO_MANY_REQUESTS
+    );
+    let keyed = request(CLIENT, &[("x-api-key", "alpha")]);
+    assert_eq!(send(&shared, keyed).await.status(), StatusCode::OK);
+
+    let passing = limit().missing_key(MissingKey::Pass).layer();
+    for _ in 0..3 {
+        let response = send(&passing, keyless()).await;
+        assert_eq!(response.status(), StatusCode::OK);
+        assert_eq!(header(&response, "ratelimit"), None);
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_tells_no_peer_is_answered_with_what_is_missing() {
+    let (store, _) = store::<_, CasRing>(&["1/60s"]);
+    let layer = RateLimit::new(Local(store), by_peer()).layer();
+    let response = send(&layer, Request::new(Empty::new())).await;
+    assert_eq!(response.status(), StatusCode::BAD_REQUEST);
+    let detail = problem(&response)["detail"].clone();
+    assert!(
+        detail.as_str().unwrap().contains("peer address"),
+        "{detail}"
+    );
+}
+
+#[tokio::test]
+async fn what_is_exempt_is_neither_limited_nor_counted() {
+    let (store, _) = store::<_, CasRing>(&["1/60s"]);
+    let but_health = from_fn(|request| match request.uri.path() {
+        "/health" => Extracted::Exempt,
+        path => Extracted::Key(path.to_owned()),
+    });
+    let layer = RateLimit::new(Local(Arc::clone(&store)), but_health).layer();
+    for _ in 0..3 {
+        let mut request = request(CLIENT, &[]);
+        *request.uri_mut() = "/health".parse().unwrap();
+        let response = send(&layer, request).await;
+        assert_eq!(response.status(), StatusCode::OK);
+        assert_eq!(header(&response, "ratelimit"), None);
+    }
+    assert_eq!(store.keys(), [] as [String; 0]);
+}
+
+#[tokio::test]
+async fn shadow_mode_lets_all_through_and_tells_what_would_have_been_refused() {
+    let (store, _) = store::<_, CasRing>(&["2/60s"]);
+    let denied = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&denied);
+    let cost = |request: &http::request::Parts| match request.headers.contains_key("huge") {
+        true => Cost::of::<9>(),
+        false => Cost::ONE,
+    };
+    let layer = RateLimit::new(Local(Arc::clone(&store)), by_peer())
+        .cost(cost)
+        .shadow(true)
+        .observe(move |event| {
+            assert!(event.passed);
+            if event.outcome == Outcome::Denied {
+                assert_eq!(event.policy, Some("2/60s"));
+                assert!(event.retry_after.is_some());
+                count.fetch_add(1, Ordering::SeqCst);
+            }
+        })
+        .layer();
+    for _ in 0..5 {
+        let response = send(&layer, request(CLIENT, &[])).await;
+        assert_eq!(response.status(), StatusCode::OK);
+        assert_eq!(response.body(), "ok");
+        for name in ["ratelimit", "ratelimit-policy", "retry-after"] {
+            assert_eq!(header(&response, name), None);
+        }
+    }
+    assert_eq!(denied.load(Ordering::SeqCst), 3);
+    assert_eq!(
+        send(&layer, request(CLIENT, &[("huge", "")]))
+            .await
+            .status(),
+        StatusCode::OK
+    );
+    assert_eq!(
+        send(&layer, Request::new(Empty::new())).await.status(),
+        StatusCode::OK
+    );
+    let broken = RateLimit::new(unavailable(), by_peer())
+        .shadow(true)
+        .layer();
+    assert_eq!(
+        send(&broken, request(CLIENT, &[])).await.status(),
+        StatusCode::OK
+    );
+}
+
+#[tokio::test]
+async fn grpc_calls_are_answered_in_their_own_way() {
+    let grpc = || request(CLIENT, &[("content-type", "application/grpc+proto")]);
+    let (store, clock) = store::<_, CasRing>(&["1/60s"]);
+    let layer = RateLimit::new(Local(store), by_peer())
+        .respond(|_| panic!("a custom answer is HTTP's"))
+        .layer();
+    assert_eq!(header(&send(&layer, grpc()).await, "grpc-status"), None);
+    clock.set(1_500_000);
+    let response = send(&layer, grpc()).await;
+    assert_eq!(response.status(), StatusCode::OK);
+    assert_eq!(header(&response, "content-type"), Some("application/grpc"));
+    assert_eq!(header(&response, "grpc-status"), Some("8"));
+    assert_eq!(header(&response, "grpc-retry-pushback-ms"), Some("59999"));
+    assert_eq!(header(&response, "retry-after"), Some("60"));
+    assert_eq!(
+        header(&response, "grpc-message"),
+        Some("the quota of 1/60s is used up")
+    );
+
+    let broken = RateLimit::new(unavailable(), by_peer()).layer();
+    let response = send(&broken, grpc()).await;
+    assert_eq!(header(&response, "grpc-status"), Some("14"));
+}
+
+#[tokio::test]
+async fn pairs_and_changed_keys_are_keys_of_their_own() {
+    let (store, _) = store::<_, CasRing>(&["1/60s"]);
+    let route = from_fn(|request| Extracted::Key(request.uri.path().to_owned()));
+    let client = windowpane_tower::Extract::map(by_peer(), |address: IpAddr| address.is_ipv4());
+    let layer = RateLimit::new(Local(Arc::clone(&store)), (route, client)).layer();
+    let at = |path: &str, peer| {
+        let mut request = request(peer, &[]);
+        *request.uri_mut() = path.parse().unwrap();
+        request
+    };
+    for (path, peer, status) in [
+        ("/a", CLIENT, 200),
+        ("/b", CLIENT, 200),
+        ("/a", "2001:db8::1", 200),
+        ("/a", "192.0.2.200", 429),
+    ] {
+        let response = send(&layer, at(path, peer)).await;
+        assert_eq!(response.status().as_u16(), status, "{path} {peer}");
+    }
+    assert_eq!(store.keys().len(), 3);
+}
