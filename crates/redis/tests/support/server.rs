@@ -77,6 +77,23 @@ impl Server {
         panic!("{program} does not start on any of five ports");
     }
 
+    /// A node of a cluster that knows no other yet.
+    pub fn start_cluster_node() -> Option<Server> {
+        let bus = free_port().to_string();
+        let mut settings = vec!["--cluster-enabled", "yes", "--cluster-port", &bus];
+        settings.extend(["--cluster-node-timeout", "500"]);
+        settings.extend(["--cluster-require-full-coverage", "no"]);
+        Server::start_with(&settings)
+    }
+
+    /// Where the other nodes of a cluster reach it.
+    pub fn cluster_port(&self) -> u16 {
+        let bus = self.arguments.iter().skip_while(|a| *a != "--cluster-port");
+        bus.skip(1)
+            .find_map(|port| port.parse().ok())
+            .expect("a cluster's node")
+    }
+
     /// Where it listens.
     pub fn port(&self) -> u16 {
         self.port

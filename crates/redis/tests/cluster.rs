@@ -1,0 +1,150 @@
+//! Three nodes of a cluster, one of which is lost.
+
+#![cfg(feature = "cluster")]
+
+mod support;
+
+use std::time::{Duration, Instant};
+
+use support::{SLACK, Server, quotas};
+use windowpane_core::{Cost, StoreError};
+use windowpane_redis::{By, Log, RedisLimiter, Store, TwoCounter};
+
+const DEADLINE: Duration = Duration::from_millis(50);
+const SLOTS: u32 = 16_384;
+
+/// Three masters, each with a third of the slots; `None` where there is no server.
+fn cluster() -> Option<Vec<Server>> {
+    let mut nodes = Vec::new();
+    for _ in 0..3 {
+        nodes.push(Server::start_cluster_node()?);
+    }
+    let first = nodes[0].cluster_port();
+    for (node, place) in nodes.iter().zip(0_u32..) {
+        let mut connection = node.connection();
+        let slots = SLOTS * place / 3..SLOTS * (place + 1) / 3;
+        let mut add = redis::cmd("CLUSTER");
+        add.arg("ADDSLOTS").arg(slots.collect::<Vec<_>>());
+        let _: () = add.query(&mut connection).unwrap();
+        let mut meet = redis::cmd("CLUSTER");
+        meet.arg("MEET")
+            .arg("127.0.0.1")
+            .arg(nodes[0].port())
+            .arg(first);
+        let _: () = meet.query(&mut connection).unwrap();
+    }
+    let start = Instant::now();
+    while !nodes.iter().all(knows_all) {
+        assert!(
+            start.elapsed() < Duration::from_secs(20),
+            "the nodes do not meet"
+        );
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    Some(nodes)
+}
+
+fn knows_all(node: &Server) -> bool {
+    let mut connection = node.connection();
+    let mut info = redis::cmd("CLUSTER");
+    let info: String = info.arg("INFO").query(&mut connection).unwrap();
+    info.contains("cluster_state:ok") && info.contains("cluster_known_nodes:3")
+}
+
+/// Whether each key is served by the store now; none takes longer than the deadline.
+async fn served(limiter: &RedisLimiter<Log>, keys: &[String]) -> Vec<bool> {
+    let mut served = Vec::new();
+    for key in keys {
+        let start = Instant::now();
+        let decided = limiter.decide(key, Cost::ONE).await;
+        let took = start.elapsed();
+        assert!(took < DEADLINE + SLACK, "{took:?} {decided:?}");
+        served.push(match decided {
+            Ok(decided) => {
+                assert_eq!(decided.by, By::Store);
+                true
+            }
+            Err(StoreError::Unavailable { .. }) => false,
+            Err(error) => panic!("{error}"),
+        });
+    }
+    served
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lost_node_is_its_keys_matter_and_heals() {
+    let Some(mut nodes) = cluster() else { return };
+    let urls: Vec<String> = nodes.iter().map(Server::url).collect();
+    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+    let store = Store::at_cluster(&urls).unwrap().connect().await.unwrap();
+    let limiter = RedisLimiter::<Log>::new(store.clone(), quotas(&["9/60s", "9req/50s"])).unwrap();
+    let limiter = limiter.deny_cache(0);
+    let keys: Vec<String> = (0..30).map(|i| format!("key {i}")).collect();
+    assert!(
+        served(&limiter, &keys).await.iter().all(|served| *served),
+        "{:?}",
+        store.counts()
+    );
+    let held: Vec<usize> = nodes
+        .iter()
+        .map(|n| n.check_lives(Duration::from_secs(60)))
+        .collect();
+    assert!(
+        held.iter().all(|held| *held > 0),
+        "all nodes hold some: {held:?}"
+    );
+
+    nodes[2].kill();
+    let mut during = served(&limiter, &keys).await;
+    for _ in 0..20 {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        during = served(&limiter, &keys).await;
+    }
+    let lost = during.iter().filter(|served| !**served).count();
+    assert_eq!(lost, held[2], "the keys of that node alone");
+
+    nodes[2].restart();
+    while !knows_all(&nodes[2]) {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let back = Instant::now();
+    let recovered = loop {
+        if served(&limiter, &keys).await.iter().all(|served| *served) {
+            break back.elapsed();
+        }
+        assert!(
+            back.elapsed() < Duration::from_secs(10),
+            "it does not heal: {:?}",
+            store.counts()
+        );
+    };
+    assert!(recovered < Duration::from_secs(1), "{recovered:?}");
+    // Denied at their limit, as ever: each key was asked 9 times at least and has 9.
+    for _ in 0..9 {
+        served(&limiter, &keys).await;
+    }
+    let decided = limiter.decide(&keys[0], Cost::ONE).await.unwrap();
+    assert!(!decided.answer.detailed.is_allowed());
+    for node in &nodes {
+        node.check_lives(Duration::from_secs(60));
+    }
+}
+
+/// Scripts reach the node of their key, whichever knows them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_node_learns_the_scripts() {
+    let Some(nodes) = cluster() else { return };
+    let url = nodes[0].url();
+    let store = Store::at_cluster(&[&url]).unwrap().connect().await.unwrap();
+    let limiter = RedisLimiter::<TwoCounter>::new(store.clone(), quotas(&["2/60s"])).unwrap();
+    for round in 0..3 {
+        for i in 0..30 {
+            let decided = limiter.decide(&format!("{i}"), Cost::ONE).await.unwrap();
+            assert_eq!(decided.answer.detailed.is_allowed(), round < 2);
+        }
+    }
+    assert_eq!(store.counts().scripts_sent, 3, "once a node");
+    for node in &nodes {
+        node.check_lives(Duration::from_secs(60));
+    }
+}

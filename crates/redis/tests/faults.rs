@@ -1,0 +1,298 @@
+//! What breaks, and what callers are told meanwhile: an answer within the deadline, nothing counted
+//! twice, and the store's decisions again within a second of its return.
+
+mod support;
+
+use std::time::{Duration, Instant};
+
+use support::load::Load;
+use support::proxy::Proxy;
+use support::{SLACK, Server, cost, limiter, quotas, store, until_the_store_decides, used};
+use windowpane_core::{Cost, StoreError};
+use windowpane_redis::{By, Gcra, Log, RedisLimiter, Store, TwoCounter, WhenUnavailable};
+
+const WINDOW: Duration = Duration::from_secs(60);
+const SECOND: Duration = Duration::from_secs(1);
+const DEADLINE: Duration = Duration::from_millis(50);
+
+async fn pause(millis: u64) {
+    tokio::time::sleep(Duration::from_millis(millis)).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_killed_server_is_unavailable_and_back_within_a_second() {
+    let Some(mut server) = Server::start() else {
+        return;
+    };
+    let limiter = limiter::<Log>(&server.url(), &["1000000/60s"]).await;
+    let load = Load::start(&limiter, "k", 8);
+    pause(300).await;
+    server.kill();
+    pause(500).await;
+    assert!(!limiter.store().is_connected());
+    let before = load.stop().await;
+    assert!(before.allowed() > 100, "{before:?}");
+    assert!(before.unavailable() > 10, "{before:?}");
+    assert!(before.longest() < DEADLINE + SLACK, "{before:?}");
+    // Only those whose call was under way lost anything; the others were not sent.
+    assert!(limiter.store().counts().broken <= 8);
+
+    // Its memory is gone with it, so what it counts from here on is what is told from here on.
+    let load = Load::start(&limiter, "k", 8);
+    server.restart();
+    let recovered = until_the_store_decides(&limiter).await;
+    assert!(recovered < SECOND, "{recovered:?}");
+    pause(200).await;
+    let after = load.stop().await;
+    let counts = limiter.store().counts();
+    assert!(
+        after.allowed() > 100 && after.longest() < DEADLINE + SLACK,
+        "{after:?}"
+    );
+    let doubtful = counts.timeouts + counts.broken;
+    let used = used(&limiter, "k").await;
+    let told = after.allowed();
+    assert!(
+        (told..=told + doubtful).contains(&used),
+        "{used} {told} {doubtful}"
+    );
+    assert!(server.check_lives(WINDOW) >= 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn flushed_scripts_are_sent_anew_and_nobody_notices() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let limiter = limiter::<Log>(&server.url(), &["1000000/60s"]).await;
+    let load = Load::start(&limiter, "k", 8);
+    let mut connection = server.connection();
+    for _ in 0..20 {
+        pause(10).await;
+        let _: () = redis::cmd("SCRIPT")
+            .arg("FLUSH")
+            .query(&mut connection)
+            .unwrap();
+    }
+    let seen = load.stop().await;
+    assert_eq!(
+        seen.unavailable(),
+        0,
+        "{seen:?} {:?}",
+        limiter.store().counts()
+    );
+    let sent = limiter.store().counts().scripts_sent;
+    assert!(sent >= 15, "{sent}");
+    let used = used(&limiter, "k").await;
+    assert_eq!(used, seen.allowed());
+    server.check_lives(WINDOW);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_suspended_server_holds_nobody_beyond_the_deadline() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let limiter = limiter::<Log>(&server.url(), &["1000000/60s"]).await;
+    let load = Load::start(&limiter, "k", 8);
+    pause(200).await;
+    server.suspend();
+    pause(400).await;
+    let sent = limiter.store().counts().sent;
+    pause(1_600).await;
+    let counts = limiter.store().counts();
+    // It was given up after the first calls without an answer; since then nothing was sent.
+    assert_eq!(counts.sent, sent);
+    assert!(counts.not_sent > 100, "{counts:?}");
+    server.resume();
+    let recovered = until_the_store_decides(&limiter).await;
+    assert!(recovered < SECOND, "{recovered:?}");
+    pause(200).await;
+    let seen = load.stop().await;
+    assert!(seen.longest() < DEADLINE + SLACK, "{seen:?}");
+    let doubtful = limiter.store().counts().timeouts + limiter.store().counts().broken;
+    assert!(
+        doubtful <= 16,
+        "those under way when it stopped: {doubtful}"
+    );
+    let used = used(&limiter, "k").await;
+    let told = seen.allowed();
+    assert!(
+        (told..=told + doubtful).contains(&used),
+        "{used} {told} {doubtful}"
+    );
+    server.check_lives(WINDOW);
+}
+
+/// The server decided, and its answer is lost half way: unavailable, counted once, not sent again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_cut_in_mid_reply_is_not_asked_again() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let proxy = Proxy::before(server.port()).await;
+    let direct = limiter::<Log>(&server.url(), &["100/60s"]).await;
+    let limiter = limiter::<Log>(&proxy.url(), &["100/60s"]).await;
+    let mut expected = 0;
+    for bytes in [0, 1, 4, 9] {
+        let before = limiter.decide("k", Cost::ONE).await.unwrap();
+        assert!(before.answer.detailed.is_allowed() && before.by == By::Store);
+        proxy.cut_after(bytes);
+        let start = Instant::now();
+        let cut = limiter.decide("k", Cost::ONE).await;
+        assert!(
+            matches!(cut, Err(StoreError::Unavailable { .. })),
+            "{cut:?}"
+        );
+        assert!(start.elapsed() < DEADLINE + SLACK);
+        expected += 2;
+        assert_eq!(
+            used(&direct, "k").await,
+            expected,
+            "counted once, after {bytes} bytes"
+        );
+        let recovered = until_the_store_decides(&limiter).await;
+        assert!(recovered < SECOND, "{recovered:?}");
+        assert_eq!(used(&direct, "k").await, expected, "nothing was sent again");
+    }
+    assert_eq!(limiter.store().counts().broken, 4);
+    server.check_lives(WINDOW);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_wrong_type_at_one_key_is_that_keys_matter() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let store = store(&server.url()).await;
+    let log = RedisLimiter::<Log>::new(store.clone(), quotas(&["5/60s"])).unwrap();
+    let log = log.when_unavailable(WhenUnavailable::Deny);
+    let counter = RedisLimiter::<TwoCounter>::new(store.clone(), quotas(&["5/60s"])).unwrap();
+    let gcra = RedisLimiter::<Gcra>::new(store.clone(), quotas(&["5/60s"])).unwrap();
+    let mut connection = server.connection();
+    let mut set = |key: String, value: &str| {
+        let set = redis::cmd("SET")
+            .arg(key)
+            .arg(value)
+            .arg("PX")
+            .arg(60_000)
+            .clone();
+        let _: () = set.query(&mut connection).unwrap();
+    };
+    set(log.key_in_store("k"), "text");
+    set(counter.key_in_store("k"), "text");
+    set(gcra.key_in_store("k"), "text");
+    for _ in 0..20 {
+        let decided = log.decide("k", Cost::ONE).await.unwrap();
+        assert!(!decided.answer.detailed.is_allowed());
+        let By::Policy { reason } = decided.by else {
+            panic!("the store cannot decide: {decided:?}");
+        };
+        assert!(reason.contains("WRONGTYPE"), "{reason}");
+        for told in [
+            counter.decide("k", Cost::ONE).await,
+            gcra.decide("k", Cost::ONE).await,
+        ] {
+            let told = told.unwrap_err().to_string();
+            assert!(told.contains("WRONGSTATE"), "{told}");
+        }
+    }
+    // The others are served, over the same connection.
+    assert!(log.decide("l", Cost::ONE).await.unwrap().by == By::Store);
+    let counts = store.counts();
+    assert_eq!(
+        (counts.given_up, counts.connected, counts.refused),
+        (0, 1, 60)
+    );
+    assert_eq!(log.counts().denied_by_policy, 20);
+    // A reset heals it.
+    log.reset("k").await.unwrap();
+    let decided = log.decide("k", Cost::ONE).await.unwrap();
+    assert!(decided.by == By::Store && decided.answer.detailed.remaining() == 4);
+    server.check_lives(WINDOW);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_full_memory_is_told_and_leaves_nothing_half_written() {
+    let Some(server) = Server::start_with(&["--maxmemory-policy", "noeviction"]) else {
+        return;
+    };
+    let store = store(&server.url()).await;
+    let log = RedisLimiter::<Log>::new(store.clone(), quotas(&["100000/60s", "5req/1s"])).unwrap();
+    let log = log.deny_cache(0);
+    let counter = RedisLimiter::<TwoCounter>::new(store.clone(), quotas(&["9/60s"])).unwrap();
+    for _ in 0..3 {
+        assert!(
+            log.decide("k", cost(10))
+                .await
+                .unwrap()
+                .answer
+                .detailed
+                .is_allowed()
+        );
+    }
+    let mut connection = server.connection();
+    let mut limit = |bytes: &str| {
+        let config = ["SET", "maxmemory", bytes];
+        let _: () = redis::cmd("CONFIG")
+            .arg(&config)
+            .query(&mut connection)
+            .unwrap();
+    };
+    limit("1");
+    for _ in 0..20 {
+        for told in [
+            log.decide("k", Cost::ONE).await,
+            log.decide("new", Cost::ONE).await,
+        ] {
+            let told = told.unwrap_err().to_string();
+            assert!(told.contains("OOM"), "{told}");
+        }
+        assert!(counter.decide("k", Cost::ONE).await.is_err());
+    }
+    // What needs no memory is decided: a denial, a look.
+    let denied = log.decide("k", cost(99_999)).await.unwrap();
+    assert!(!denied.answer.detailed.is_allowed() && denied.by == By::Store);
+    assert_eq!(used(&log, "k").await, 30);
+    limit("0");
+    assert!(log.decide("k", cost(10)).await.unwrap().by == By::Store);
+    assert_eq!(used(&log, "k").await, 40);
+    assert!(counter.decide("k", Cost::ONE).await.unwrap().by == By::Store);
+    assert_eq!(store.counts().connected, 1);
+    server.check_lives(WINDOW);
+}
+
+/// A service that starts before its store: unavailable at once, and decided when it is there.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_store_that_is_not_there_yet_costs_nobody_anything() {
+    let Some(mut server) = Server::start() else {
+        return;
+    };
+    server.kill();
+    let options = Store::at(&server.url()).unwrap();
+    let refused = options
+        .clone()
+        .connect_within(Duration::from_millis(300))
+        .await;
+    let refused = refused.unwrap_err().to_string();
+    assert!(
+        refused.contains("127.0.0.1") && refused.contains("300 ms"),
+        "{refused}"
+    );
+    let store = options.connect_in_background();
+    let limiter = RedisLimiter::<Gcra>::new(store, quotas(&["5/60s"])).unwrap();
+    pause(50).await;
+    let start = Instant::now();
+    for _ in 0..1_000 {
+        assert!(limiter.decide("k", Cost::ONE).await.is_err());
+    }
+    assert!(
+        start.elapsed() < DEADLINE * 4,
+        "a thousand calls: {:?}",
+        start.elapsed()
+    );
+    server.restart();
+    let recovered = until_the_store_decides(&limiter).await;
+    assert!(recovered < SECOND, "{recovered:?}");
+    assert!(server.check_lives(WINDOW) == 1);
+}

@@ -1,0 +1,57 @@
+//! What the tests of the client share.
+
+#![allow(dead_code, unreachable_pub)]
+
+pub mod load;
+pub mod proxy;
+pub mod server;
+
+use std::time::{Duration, Instant};
+
+use windowpane_core::{AsyncKeyedRateLimiter, Cost, Quotas};
+use windowpane_redis::{Algorithm, By, RedisLimiter, Store};
+
+pub use server::Server;
+
+/// What a busy machine may add to a deadline before a task runs again. The deadline is 50 ms.
+pub const SLACK: Duration = Duration::from_millis(150);
+
+pub fn quotas(texts: &[&str]) -> Quotas {
+    Quotas::parse(texts.iter().copied()).unwrap()
+}
+
+pub fn cost(permits: u64) -> Cost {
+    Cost::new(permits).unwrap()
+}
+
+/// A store at `url`, connected.
+pub async fn store(url: &str) -> Store {
+    Store::at(url).unwrap().connect().await.unwrap()
+}
+
+/// A limiter without a deny cache, so that the store decides every call.
+pub async fn limiter<A: Algorithm>(url: &str, texts: &[&str]) -> RedisLimiter<A> {
+    let limiter = RedisLimiter::new(store(url).await, quotas(texts)).unwrap();
+    limiter.deny_cache(0)
+}
+
+/// Asks until the store decides; how long that took.
+pub async fn until_the_store_decides<A: Algorithm>(limiter: &RedisLimiter<A>) -> Duration {
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(10) {
+        let decided = limiter.decide("probe", Cost::ONE).await;
+        if decided.is_ok_and(|decided| decided.by == By::Store) {
+            return start.elapsed();
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    panic!("the store does not decide again");
+}
+
+/// How much is used of the first quota of `key`, as the store knows it.
+pub async fn used<A: Algorithm>(limiter: &RedisLimiter<A>, key: &str) -> u64 {
+    let peeked = limiter.peek(key, Cost::ONE).await.unwrap();
+    let asked = u64::from(peeked.detailed.is_allowed());
+    let limit = limiter.quotas(key)[0].limit();
+    limit - peeked.detailed.remaining_per_quota()[0] - asked
+}
