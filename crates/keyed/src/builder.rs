@@ -8,10 +8,13 @@ use std::sync::Arc;
 use windowpane_core::{BuildError, Clock, FromQuotas, MonotonicClock, Nanos, Quotas, RateLimiter};
 
 use crate::hasher::DefaultHasher;
-use crate::limiter::{Build, KeyedLimiter, WhenFull};
+use crate::limiter::{KeyedLimiter, WhenFull};
 use crate::shards::Shards;
 use crate::slots::Slots;
 use crate::tiers::{Source, Tiers};
+
+/// What makes a key's limiter, from its quotas and about what the clock reads.
+pub type Build<L> = Box<dyn Fn(&Quotas, Nanos) -> Result<L, BuildError> + Send + Sync>;
 
 /// The cap on keys unless another is given.
 pub const DEFAULT_MAX_KEYS: usize = 1_000_000;
@@ -28,7 +31,20 @@ pub struct Builder<K, L, S = DefaultHasher, C = MonotonicClock> {
     keys: PhantomData<fn() -> K>,
 }
 
-impl<K: Hash + Eq, L: FromQuotas + 'static> KeyedLimiter<K, L> {
+/// An algorithm of which a store makes one limiter a key, from quotas alone: all that are
+/// [`FromQuotas`], and [`SharedRule`](crate::SharedRule).
+pub trait ForKeys: RateLimiter + Sized {
+    /// What makes them.
+    fn maker() -> Build<Self>;
+}
+
+impl<L: FromQuotas + 'static> ForKeys for L {
+    fn maker() -> Build<L> {
+        Box::new(L::from_quotas)
+    }
+}
+
+impl<K: Hash + Eq, L: ForKeys> KeyedLimiter<K, L> {
     /// A store in which every key has the same quotas, with the default cap, hasher and clock.
     ///
     /// # Errors
@@ -39,7 +55,7 @@ impl<K: Hash + Eq, L: FromQuotas + 'static> KeyedLimiter<K, L> {
 
     /// A store in which every key has the same quotas.
     pub fn builder(quotas: impl Into<Quotas>) -> Builder<K, L> {
-        Self::builder_with(quotas, L::from_quotas)
+        Builder::new(Source::Same(quotas.into()), L::maker())
     }
 
     /// A store in which `quotas` says which quotas a key has. It is asked once an entry, when an
@@ -60,7 +76,7 @@ impl<K: Hash + Eq, L: FromQuotas + 'static> KeyedLimiter<K, L> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn tiered(quotas: impl Fn(&K) -> Quotas + Send + Sync + 'static) -> Builder<K, L> {
-        Builder::new(Source::ByKey(Arc::new(quotas)), Box::new(L::from_quotas))
+        Builder::new(Source::ByKey(Arc::new(quotas)), L::maker())
     }
 }
 

@@ -75,10 +75,13 @@ where
     /// Live keys are only looked at, beside their own requests. An idle one is looked at once more
     /// while nobody else has its shard: what is removed then has no request that is not answered,
     /// and none will find it.
-    fn evict(&self, slot: u32, hash: u64, now: Nanos) -> Option<Slot<'_>> {
+    pub(crate) fn evict(&self, slot: u32, hash: u64, now: Nanos) -> Option<Slot<'_>> {
         let idle = |entry: &Entry<L>| self.is_idle(&entry.limiter, now);
         let in_slot = |_: &K, entry: &Entry<L>| entry.slot == slot;
-        if !self.shards.read(hash, in_slot, idle, || false) {
+        if !self
+            .shards
+            .read(hash, in_slot, |_, entry| idle(entry), || false)
+        {
             return None;
         }
         self.forget(hash, now, |k, entry| in_slot(k, entry) && idle(entry))

@@ -10,7 +10,10 @@ pub mod flat;
 mod hasher;
 mod key;
 mod limiter;
+#[cfg(test)]
+mod race;
 mod shards;
+mod shared_rule;
 mod slots;
 mod sweeper;
 mod tiers;
@@ -18,10 +21,11 @@ mod time;
 mod unknown;
 mod wait;
 
-pub use builder::{Builder, DEFAULT_MAX_KEYS};
+pub use builder::{Build, Builder, DEFAULT_MAX_KEYS, ForKeys};
 pub use evict::EXAMINED_A_CALL;
 pub use flat::FlatTable;
 pub use hasher::DefaultHasher;
 pub use key::KeyOf;
 pub use limiter::{KeyedLimiter, UNRECORDED, WhenFull};
+pub use shared_rule::SharedRule;
 pub use sweeper::Sweeper;

@@ -7,11 +7,12 @@ use std::sync::atomic::AtomicU64;
 
 use crossbeam_utils::CachePadded;
 use windowpane_core::{
-    Answer, BuildError, Charge, Clock, Cost, Decision, KeyedRateLimiter, KeyedSettle,
-    MonotonicClock, Nanos, Quotas, RateLimiter, Settle, StoreError,
+    Answer, Charge, Clock, Cost, Decision, KeyedRateLimiter, KeyedSettle, MonotonicClock, Nanos,
+    Quotas, RateLimiter, Settle, StoreError,
 };
 
 use crate::ask::{Ask, InDetail, Plain};
+use crate::builder::Build;
 use crate::counters::{Count, Spread};
 use crate::hasher::DefaultHasher;
 use crate::key::KeyOf;
@@ -35,9 +36,6 @@ pub enum WhenFull {
     /// is kept: a flood of keys then passes unlimited, and the keys held stay limited.
     Allow,
 }
-
-/// How a key's limiter is built.
-pub(crate) type Build<L> = Box<dyn Fn(&Quotas, Nanos) -> Result<L, BuildError> + Send + Sync>;
 
 /// One limiter a key, in a sharded map with a cap on keys.
 ///
@@ -250,7 +248,7 @@ where
         let known = self.shards.read(
             hash,
             |k, _| k.borrow() == key,
-            |entry| Some(ask.ask(&entry.limiter, time)),
+            |_, entry| Some(ask.ask(&entry.limiter, time)),
             || None,
         );
         let answer = match known {
@@ -274,7 +272,7 @@ where
         self.shards.read(
             hash,
             |k, _| k.borrow() == key,
-            |entry| Some(then(&entry.limiter)),
+            |_, entry| Some(then(&entry.limiter)),
             || None,
         )
     }

@@ -11,7 +11,7 @@ use dashmap::{DashMap, SharedValue};
 
 /// How many keys a shard is laid out for. A shard that grows moves all its entries under its lock,
 /// so shards are many and small.
-const KEYS_A_SHARD: usize = 4_096;
+const KEYS_A_SHARD: usize = 16_384;
 /// A shard takes two cache lines even when empty.
 const MOST_SHARDS: usize = 1 << 12;
 
@@ -48,12 +48,12 @@ impl<K: Hash + Eq, V, S: BuildHasher + Clone> Shards<K, V, S> {
         &self,
         hash: u64,
         is_it: impl Fn(&K, &V) -> bool,
-        found: impl FnOnce(&V) -> R,
+        found: impl FnOnce(&K, &V) -> R,
         absent: impl FnOnce() -> R,
     ) -> R {
         let shard = self.map.shards()[self.map.determine_shard(hash as usize)].read();
         match shard.get(hash, |(key, value)| is_it(key, value.get())) {
-            Some((_, value)) => found(value.get()),
+            Some((key, value)) => found(key, value.get()),
             None => absent(),
         }
     }
@@ -106,16 +106,19 @@ mod tests {
         assert_eq!(map.write(hash, is_a, |value| Some(*value), absent), None);
         assert_eq!(map.write(hash, is_a, |value| Some(*value), absent), Some(7));
         let is_7 = |_: &String, value: &u32| *value == 7;
-        assert_eq!(map.read(hash, is_7, |value| Some(*value), || None), Some(7));
+        assert_eq!(
+            map.read(hash, is_7, |_, value| Some(*value), || None),
+            Some(7)
+        );
         assert_eq!(map.remove(hash, |_, value| *value == 8), None);
         assert_eq!(map.remove(hash, is_7), Some(7));
-        assert_eq!(map.read(hash, is_7, |value| Some(*value), || None), None);
+        assert_eq!(map.read(hash, is_7, |_, value| Some(*value), || None), None);
     }
 
     #[test]
     fn keys_outlive_the_growth_of_their_shards() {
         let map: Shards<u64, u64, ahash::RandomState> = Shards::new(1, Default::default());
-        let ask = |key: u64| map.read(map.hash(&key), |k, _| *k == key, |v| Some(*v), || None);
+        let ask = |key: u64| map.read(map.hash(&key), |k, _| *k == key, |_, v| Some(*v), || None);
         for key in 0..100_000_u64 {
             let absent = || ((), Some((key, key + 1)));
             map.write(map.hash(&key), |k, _| *k == key, |_| (), absent);

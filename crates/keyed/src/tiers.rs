@@ -73,8 +73,16 @@ impl<K> Tiers<K> {
         }
     }
 
+    /// The quotas of a key that there is.
+    pub(crate) fn of_owned(&self, key: &K) -> Quotas {
+        match self.now().1 {
+            Source::Same(quotas) => quotas,
+            Source::ByKey(function) => function(key),
+        }
+    }
+
     /// The source in force, and its version.
-    pub(crate) fn now(&self) -> (u64, Source<K>) {
+    fn now(&self) -> (u64, Source<K>) {
         let source = self.source.read().unwrap_or_else(PoisonError::into_inner);
         (self.version(), source.clone())
     }
@@ -85,10 +93,15 @@ impl<K> Tiers<K> {
         self.version.load(Ordering::Acquire)
     }
 
+    /// Makes all that was asked before hold no longer.
+    pub(crate) fn ask_anew(&self) {
+        self.version.fetch_add(1, Ordering::Release);
+    }
+
     /// Replaces the source.
     pub(crate) fn set(&self, source: Source<K>) {
         let mut held = self.source.write().unwrap_or_else(PoisonError::into_inner);
         *held = source;
-        self.version.fetch_add(1, Ordering::Release);
+        self.ask_anew();
     }
 }

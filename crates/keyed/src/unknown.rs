@@ -132,7 +132,7 @@ where
         let known = self.shards.read(
             hash,
             |k, _| k.borrow() == key,
-            |entry| match ask::look(&entry.limiter, time, cost, || like(&entry.limiter)) {
+            |_, entry| match ask::look(&entry.limiter, time, cost, || like(&entry.limiter)) {
                 Err(AcquireError::TimeOutOfRange { now, .. })
                     if self.is_idle(&entry.limiter, now) =>
                 {

@@ -1,0 +1,190 @@
+//! Never more keys than the cap, never a live key forgotten, never much work for one call.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+
+use windowpane_cas_ring::CasRing;
+use windowpane_core::{Charge, Cost, Decision, KeyedSettle, Quotas, StoreError};
+use windowpane_keyed::{EXAMINED_A_CALL, KeyedLimiter, UNRECORDED, WhenFull};
+use windowpane_mutex_log::MutexLog;
+
+fn quotas(text: &str) -> Quotas {
+    Quotas::parse([text]).unwrap()
+}
+
+fn store(text: &str, max_keys: usize, policy: WhenFull) -> KeyedLimiter<u32, MutexLog> {
+    KeyedLimiter::builder(quotas(text))
+        .max_keys(max_keys)
+        .when_full(policy)
+        .build()
+        .unwrap()
+}
+
+#[test]
+fn when_all_are_live_an_unknown_key_is_answered_by_the_policy() {
+    for policy in [WhenFull::Deny, WhenFull::Allow] {
+        let store = store("2/100ns", 2, policy);
+        for key in [1, 2] {
+            assert!(store.acquire_at(&key, 0, Cost::ONE).unwrap().is_allowed());
+        }
+        let answers: Vec<_> = (0..3)
+            .map(|_| store.acquire_at(&3, 50, Cost::ONE))
+            .collect();
+        let expected = match policy {
+            WhenFull::Deny => Err(StoreError::Full { keys: 2 }),
+            WhenFull::Allow => Ok(Decision::Allowed { at: UNRECORDED }),
+        };
+        assert_eq!(answers, vec![expected; 3]);
+        assert_eq!((store.keys(), store.refusals(), store.denials()), (2, 3, 0));
+        // What can never fit is no matter of room, nor is a look.
+        let never = store.acquire_at(&3, 50, Cost::of::<3>());
+        assert!(matches!(never, Err(StoreError::Request(_))), "{never:?}");
+        assert!(
+            store
+                .peek_at(&3, 50, Cost::ONE)
+                .unwrap()
+                .detailed
+                .is_allowed()
+        );
+        assert_eq!(store.refusals(), 3);
+        // Both are still limited; at 100 ns the first of them makes room.
+        assert!(store.acquire_at(&1, 50, Cost::ONE).unwrap().is_allowed());
+        assert!(!store.acquire_at(&1, 51, Cost::ONE).unwrap().is_allowed());
+        assert!(store.acquire_at(&3, 100, Cost::ONE).unwrap().is_allowed());
+        assert_eq!((store.keys(), store.evictions()), (2, 1));
+        assert!(store.contains(&1) && !store.contains(&2) && store.contains(&3));
+    }
+}
+
+#[test]
+fn a_limit_of_0_is_denied_at_the_cap_too() {
+    let tiers = |key: &u32| quotas(if *key == 0 { "0/100ns" } else { "5/100ns" });
+    let store: KeyedLimiter<u32, MutexLog> = KeyedLimiter::tiered(tiers)
+        .max_keys(1)
+        .when_full(WhenFull::Allow)
+        .build()
+        .unwrap();
+    assert!(store.acquire_at(&1, 0, Cost::ONE).unwrap().is_allowed());
+    assert!(!store.acquire_at(&0, 0, Cost::ONE).unwrap().is_allowed());
+    assert_eq!((store.refusals(), store.denials()), (0, 1));
+}
+
+#[test]
+fn what_was_allowed_without_a_record_gives_nothing_back() {
+    let store = store("10/100ns", 1, WhenFull::Allow);
+    let estimate = Cost::of::<8>();
+    assert!(store.acquire_at(&1, 0, Cost::ONE).unwrap().is_allowed());
+    let unrecorded = store
+        .acquire_detailed_at(&2, 50, estimate)
+        .unwrap()
+        .detailed;
+    let charge = Charge::of(unrecorded.decision(), estimate).unwrap();
+    assert!(store.acquire_at(&2, 100, estimate).unwrap().is_allowed());
+    store.settle(&2, charge, 0);
+    let seen = store.peek_at(&2, 100, Cost::ONE).unwrap().detailed;
+    assert_eq!(seen.remaining(), 1);
+}
+
+#[test]
+fn an_idle_key_makes_room_at_once_and_each_is_examined_in_its_turn() {
+    let store = store("1/100ns", 64, WhenFull::Deny);
+    // Every eighth is idle at 100 ns.
+    for key in 0..64 {
+        let at = if key % 8 == 7 { 0 } else { 90 };
+        assert!(store.acquire_at(&key, at, Cost::ONE).unwrap().is_allowed());
+    }
+    for new in 100..108 {
+        assert!(store.acquire_at(&new, 100, Cost::ONE).unwrap().is_allowed());
+    }
+    assert_eq!(
+        (store.evictions(), store.examined(), store.keys()),
+        (8, 64, 64)
+    );
+    assert!((0..64).all(|key| store.contains(&key) == (key % 8 != 7)));
+    // All are live now. The next calls give up after a few each.
+    for new in 200..210 {
+        let refused = store.acquire_at(&new, 101, Cost::ONE);
+        assert_eq!(refused, Err(StoreError::Full { keys: 64 }));
+    }
+    assert_eq!(store.examined(), 64 + 10 * EXAMINED_A_CALL);
+}
+
+/// A client over its limit stays over it, however many junk keys come along.
+#[test]
+fn a_flood_of_keys_changes_nothing_for_those_who_are_live() {
+    const CAP: u32 = 1_000;
+    const CLIENTS: u32 = 300;
+    let store = store("3/1ms", CAP as usize, WhenFull::Deny);
+    let (mut now, mut junk, mut got_in) = (0, u32::MAX, 0_u64);
+    let mut flood_calls = 0;
+    for round in 0..40 {
+        // The clients use up what they have, and are flooded for 0.9 of their window.
+        for client in 0..CLIENTS {
+            for ask in 0..5 {
+                let allowed = store
+                    .acquire_at(&client, now, Cost::ONE)
+                    .unwrap()
+                    .is_allowed();
+                assert_eq!(allowed, ask < 3, "client {client}, round {round}");
+            }
+        }
+        for step in 0..9 {
+            now += 100_000;
+            for _ in 0..500 {
+                junk -= 1;
+                flood_calls += 1;
+                match store.acquire_at(&junk, now, Cost::ONE) {
+                    Ok(decision) => got_in += u64::from(decision.is_allowed()),
+                    Err(error) => assert!(matches!(error, StoreError::Full { .. })),
+                }
+                assert!(store.keys() <= CAP as usize);
+            }
+            for client in 0..CLIENTS {
+                let allowed = store
+                    .acquire_at(&client, now, Cost::ONE)
+                    .unwrap()
+                    .is_allowed();
+                assert!(!allowed, "client {client}, round {round}, step {step}");
+            }
+        }
+        // At the end of the window the clients are served again.
+        now += 100_000;
+    }
+    assert!(store.examined() <= flood_calls * EXAMINED_A_CALL);
+    assert_eq!(got_in + store.refusals(), flood_calls);
+    // Junk falls idle too, and makes room for other junk.
+    assert!(got_in > u64::from(CAP) && store.refusals() > 0, "{got_in}");
+}
+
+#[test]
+fn the_cap_holds_however_many_insert_at_once() {
+    const CAP: usize = 100;
+    let store: KeyedLimiter<u32, CasRing> = KeyedLimiter::builder(quotas("1/1us"))
+        .max_keys(CAP)
+        .build()
+        .unwrap();
+    let next = AtomicU32::new(0);
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..50_000 {
+                    let key = next.fetch_add(1, Ordering::Relaxed);
+                    let now = u64::from(key) * 5;
+                    let _ = store.acquire_at(&key, now, Cost::ONE);
+                    assert!(store.keys() <= CAP);
+                }
+            });
+        }
+        scope.spawn(|| {
+            for _ in 0..500 {
+                store.sweep_at(u64::from(next.load(Ordering::Relaxed)) * 5);
+            }
+        });
+    });
+    // What is counted is what there is.
+    let held = (0..next.load(Ordering::Relaxed)).filter(|key| store.contains(key));
+    assert_eq!(held.count(), store.keys());
+    assert!(store.evictions() > 1_000, "{store:?}");
+    store.clear();
+    assert_eq!(store.keys(), 0);
+}

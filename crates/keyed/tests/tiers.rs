@@ -1,0 +1,115 @@
+//! Quotas by key, and quotas that change.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use windowpane_baselines::GcraRule;
+use windowpane_core::{BuildError, Cost, Quotas};
+use windowpane_keyed::{KeyedLimiter, SharedRule};
+use windowpane_mutex_log::MutexLog;
+
+fn quotas(limit: u64) -> Quotas {
+    Quotas::parse([format!("{limit}/365d").as_str()]).unwrap()
+}
+
+fn remaining(store: &KeyedLimiter<String, MutexLog>, key: &str) -> u64 {
+    let seen = store.peek(key, Cost::ONE).unwrap().detailed;
+    seen.remaining() + u64::from(seen.is_allowed())
+}
+
+#[test]
+fn each_key_has_its_own_quotas_asked_once_an_entry() {
+    let asked = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&asked);
+    let store: KeyedLimiter<String, MutexLog> = KeyedLimiter::tiered(move |key: &String| {
+        count.fetch_add(1, Ordering::Relaxed);
+        quotas(key.len() as u64)
+    })
+    .build()
+    .unwrap();
+    for key in ["a", "four"] {
+        for ask in 0..10 {
+            let allowed = store.acquire(key, Cost::ONE).unwrap().is_allowed();
+            assert_eq!(allowed, ask < key.len(), "{key}");
+        }
+    }
+    assert_eq!(asked.load(Ordering::Relaxed), 2);
+    assert_eq!(store.quotas("four"), quotas(4));
+    assert_eq!(asked.load(Ordering::Relaxed), 2);
+    assert_eq!(store.quotas("unknown"), quotas(7));
+}
+
+#[test]
+fn new_quotas_hold_for_unknown_keys_at_once_and_for_the_others_when_refreshed() {
+    let store: KeyedLimiter<String, MutexLog> = KeyedLimiter::new(quotas(5)).unwrap();
+    for key in ["a", "b"] {
+        assert!(store.acquire(key, Cost::of::<3>()).unwrap().is_allowed());
+    }
+    store.set_quotas(quotas(10)).unwrap();
+    assert_eq!((remaining(&store, "a"), remaining(&store, "new")), (2, 10));
+    assert_eq!(store.refresh_key("a"), Ok(true));
+    assert_eq!((remaining(&store, "a"), remaining(&store, "b")), (7, 2));
+    assert_eq!(store.refresh(), Ok(1));
+    assert_eq!(remaining(&store, "b"), 7);
+    assert_eq!(
+        (store.refresh(), store.refresh_key("new")),
+        (Ok(0), Ok(false))
+    );
+    // Below what is used: nothing remains, and what is used stays so.
+    store.set_tiers(|key: &String| quotas(if key == "a" { 2 } else { 4 }));
+    assert_eq!(store.refresh(), Ok(2));
+    assert_eq!((remaining(&store, "a"), remaining(&store, "b")), (0, 1));
+    store.set_quotas(quotas(6)).unwrap();
+    assert_eq!(store.refresh(), Ok(2));
+    assert_eq!((remaining(&store, "a"), remaining(&store, "b")), (3, 3));
+}
+
+#[test]
+fn what_cannot_be_held_is_told_and_changes_nothing() {
+    let store: KeyedLimiter<String, SharedRule<GcraRule>> = KeyedLimiter::new(quotas(5)).unwrap();
+    assert!(store.acquire("a", Cost::ONE).unwrap().is_allowed());
+    let two = Quotas::parse(["5/1s", "2/100ms"]).unwrap();
+    let refused = store.set_quotas(two.clone());
+    assert!(matches!(refused, Err(BuildError::TooManyQuotas { .. })));
+    assert_eq!(store.quotas("b"), quotas(5));
+    // A function's answer is met when it is asked: one key keeps what it has, the other is changed.
+    assert!(store.acquire("b", Cost::ONE).unwrap().is_allowed());
+    store.set_tiers(move |key: &String| if key == "a" { two.clone() } else { quotas(9) });
+    assert!(matches!(
+        store.refresh(),
+        Err(BuildError::TooManyQuotas { .. })
+    ));
+    assert_eq!(
+        (store.quotas("a"), store.quotas("b")),
+        (quotas(5), quotas(9))
+    );
+}
+
+/// No key keeps old quotas because it was inserted while they were changed.
+#[test]
+fn a_change_beside_insertions_reaches_all() {
+    let limit = Arc::new(AtomicU64::new(1));
+    let of_now = Arc::clone(&limit);
+    let store: KeyedLimiter<u64, MutexLog> =
+        KeyedLimiter::tiered(move |_: &u64| quotas(of_now.load(Ordering::SeqCst)))
+            .build()
+            .unwrap();
+    thread::scope(|scope| {
+        for thread in 0..2 {
+            let store = &store;
+            scope.spawn(move || {
+                for key in 0..30_000_u64 {
+                    let key = 2 * key + thread;
+                    assert!(store.acquire(&key, Cost::ONE).unwrap().is_allowed());
+                }
+            });
+        }
+        for change in 1..=30 {
+            limit.store(change, Ordering::SeqCst);
+            store.refresh().unwrap();
+        }
+    });
+    assert_eq!(store.keys(), 60_000);
+    assert!((0..60_000).all(|key| store.quotas(&key) == quotas(30)));
+}
