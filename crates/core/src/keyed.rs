@@ -72,6 +72,11 @@ impl Charge {
         }
     }
 
+    /// The charge of `estimate` that was recorded under `at`.
+    pub(crate) const fn at_time(at: Nanos, estimate: Cost) -> Charge {
+        Charge { at, estimate }
+    }
+
     /// The time it was recorded under.
     pub const fn at(&self) -> Nanos {
         self.at

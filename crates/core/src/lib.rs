@@ -14,6 +14,7 @@ mod quota;
 mod quotas;
 mod settle;
 pub mod sync;
+pub mod wait;
 mod window;
 
 pub use build::FromQuotas;

@@ -1,0 +1,84 @@
+//! A random while on top of a wait.
+
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::clock::Nanos;
+
+/// A random while, 0 up to some most, to add to a wait that many were told alike.
+///
+/// All who are denied at one moment are told the same `retry_after`, and who comes back first gets
+/// in: without jitter they come back at once, all but a few in vain, again and again. Added to a
+/// wait, jitter never makes anyone come back early. It is for callers who each wait by themselves,
+/// such as the clients of a server that tells them `Retry-After`; those who wait in one
+/// [`Queue`](super::Queue) need none, since only its head comes back.
+///
+/// ```
+/// use std::time::Duration;
+/// use windowpane_core::wait::Jitter;
+///
+/// let jitter = Jitter::up_to(Duration::from_millis(250));
+/// let wait = jitter.after(Duration::from_secs(2));
+/// assert!((2_000..=2_250).contains(&wait.as_millis()));
+/// ```
+#[derive(Debug)]
+pub struct Jitter {
+    most: Nanos,
+    state: AtomicU64,
+}
+
+impl Jitter {
+    /// Up to `most`, every time another, in every process others.
+    pub fn up_to(most: Duration) -> Jitter {
+        Jitter::seeded(most, RandomState::new().hash_one(0))
+    }
+
+    /// Up to `most`, the same sequence for the same seed: for tests and simulations.
+    pub fn seeded(most: Duration, seed: u64) -> Jitter {
+        Jitter {
+            most: u64::try_from(most.as_nanos()).unwrap_or(u64::MAX),
+            state: AtomicU64::new(seed),
+        }
+    }
+
+    /// The next while, in nanoseconds, all from 0 to the most alike.
+    pub fn draw(&self) -> Nanos {
+        // SplitMix64: good enough to spread callers, and one addition is all its state.
+        const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+        let state = self.state.fetch_add(STEP, Ordering::Relaxed);
+        let mut z = state.wrapping_add(STEP);
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^= z >> 31;
+        ((u128::from(z) * (u128::from(self.most) + 1)) >> 64) as u64
+    }
+
+    /// `wait` and the next while.
+    pub fn after(&self, wait: Duration) -> Duration {
+        wait.saturating_add(Duration::from_nanos(self.draw()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_while_is_from_nothing_to_the_most_and_they_differ() {
+        let jitter = Jitter::seeded(Duration::from_nanos(9), 7);
+        let mut seen = [0_u32; 10];
+        for _ in 0..10_000 {
+            seen[jitter.draw() as usize] += 1;
+        }
+        assert!(
+            seen.iter().all(|count| (800..1_200).contains(count)),
+            "{seen:?}"
+        );
+        assert_eq!(Jitter::seeded(Duration::ZERO, 7).draw(), 0);
+        let longest = Jitter::up_to(Duration::MAX);
+        assert_eq!(longest.after(Duration::MAX), Duration::MAX);
+        assert_ne!(longest.draw(), longest.draw());
+    }
+}

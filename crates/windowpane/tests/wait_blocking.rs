@@ -1,0 +1,199 @@
+//! Threads that wait their turn.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use windowpane::clock::ManualClock;
+use windowpane::wait::{Attempt, Jitter, Queue, WaitError};
+use windowpane::{
+    AcquireError, Cost, Decision, Detailed, Limiter, MutexLog, Nanos, Quotas, RateLimiter,
+};
+
+fn queue(quota: &str) -> Queue<MutexLog> {
+    Queue::new(Limiter::new(MutexLog::new(Quotas::parse([quota]).unwrap())))
+}
+
+/// A limiter that counts how often it is asked.
+struct Counting(MutexLog, AtomicU64);
+
+impl RateLimiter for Counting {
+    fn quotas(&self) -> Quotas {
+        self.0.quotas()
+    }
+
+    fn acquire_at(&self, now: Nanos, cost: Cost) -> Result<Decision, AcquireError> {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        self.0.acquire_at(now, cost)
+    }
+
+    fn acquire_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+        self.0.acquire_detailed_at(now, cost)
+    }
+
+    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+        self.0.peek_at(now, cost)
+    }
+
+    fn reset(&self) {
+        self.0.reset();
+    }
+
+    fn is_idle_at(&self, now: Nanos) -> bool {
+        self.0.is_idle_at(now)
+    }
+}
+
+/// Blocks this thread until something has come about.
+fn until(it_is_so: impl Fn() -> bool) {
+    while !it_is_so() {
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn threads_are_served_in_the_order_in_which_they_came() {
+    const CALLERS: usize = 8;
+    let queue = queue("1/365d");
+    let served = Mutex::new(Vec::new());
+    queue.acquire_blocking(Cost::ONE).unwrap();
+    thread::scope(|scope| {
+        for caller in 0..CALLERS {
+            let (queue, served) = (&queue, &served);
+            scope.spawn(move || {
+                queue.acquire_blocking(Cost::ONE).unwrap();
+                served.lock().unwrap().push(caller);
+            });
+            until(|| queue.waiting() == caller + 1);
+            let waiting = caller + 1;
+            let attempt = queue.try_acquire(Cost::ONE);
+            assert_eq!(attempt, Ok(Attempt::Behind { waiting }));
+        }
+        for caller in 0..CALLERS {
+            queue.limiter().reset();
+            queue.look_again();
+            until(|| served.lock().unwrap().len() > caller);
+        }
+    });
+    let served = served.into_inner().unwrap();
+    assert!(served.into_iter().eq(0..CALLERS));
+}
+
+/// By the recorded times no window holds more than its limit, and all are served.
+#[test]
+fn threads_are_let_in_at_the_rate_of_the_quota() {
+    let queue = queue("2/20ms");
+    let mut at: Vec<Nanos> = thread::scope(|scope| {
+        let wait = || queue.acquire_blocking(Cost::ONE).unwrap();
+        let waiting: Vec<_> = (0..8).map(|_| scope.spawn(wait)).collect();
+        waiting.into_iter().map(|w| w.join().unwrap()).collect()
+    });
+    at.sort_unstable();
+    assert_eq!(at.len(), 8);
+    assert!(
+        (2..8).all(|place| at[place] - at[place - 2] >= 20_000_000),
+        "{at:?}"
+    );
+}
+
+#[test]
+fn past_its_time_a_caller_gets_an_error_and_has_consumed_nothing() {
+    let queue = queue("1/365d");
+    queue.acquire_blocking(Cost::ONE).unwrap();
+    let start = Instant::now();
+    let late = queue.acquire_blocking_within(Cost::ONE, Duration::from_millis(30));
+    assert_eq!(late, Err(WaitError::TimedOut));
+    assert!(start.elapsed() >= Duration::from_millis(30));
+    assert_eq!(queue.waiting(), 0);
+    assert_eq!(queue.limiter().algorithm().snapshot().len(), 1);
+    // No time at all is one look.
+    queue.limiter().reset();
+    assert!(
+        queue
+            .acquire_blocking_within(Cost::ONE, Duration::ZERO)
+            .is_ok()
+    );
+    let late = queue.acquire_blocking_within(Cost::ONE, Duration::ZERO);
+    assert_eq!(late, Err(WaitError::TimedOut));
+}
+
+#[test]
+fn what_no_wait_helps_is_an_error_at_once() {
+    let denied = queue("0/1s").acquire_blocking(Cost::ONE).unwrap_err();
+    assert_eq!(denied, WaitError::NoWaitHelps { quota: 0 });
+    assert_eq!(
+        denied.to_string(),
+        "no wait helps: quota 1 has a limit of 0"
+    );
+    let never = queue("3/1s").acquire_blocking(Cost::of::<4>()).unwrap_err();
+    let WaitError::Request(AcquireError::NeverFits { limit: 3, .. }) = never else {
+        panic!("{never}")
+    };
+}
+
+#[test]
+fn what_is_given_back_is_there_for_the_head_at_once() {
+    let queue = queue("10/365d");
+    let charge = queue.reserve_blocking(Cost::of::<10>()).unwrap();
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| queue.acquire_blocking(Cost::of::<7>()));
+        until(|| queue.waiting() == 1);
+        queue.settle(charge, 3);
+        assert!(waiting.join().unwrap().is_ok());
+        // And after a reset, once it is told.
+        let waiting = scope.spawn(|| queue.acquire_blocking(Cost::of::<7>()));
+        until(|| queue.waiting() == 1);
+        queue.limiter().reset();
+        queue.look_again();
+        assert!(waiting.join().unwrap().is_ok());
+    });
+}
+
+/// Case 26: all are told the same wait. In a line only the head comes back, so nobody stampedes.
+#[test]
+fn case_26_only_the_head_of_the_line_asks() {
+    const CALLERS: u64 = 40;
+    let log = MutexLog::new(Quotas::parse(["10/30ms"]).unwrap());
+    let limiter = Limiter::new(Counting(log, AtomicU64::new(0)));
+    let queue = Queue::new(limiter).with_jitter(Jitter::up_to(Duration::from_millis(2)));
+    thread::scope(|scope| {
+        for _ in 0..CALLERS {
+            scope.spawn(|| queue.acquire_blocking(Cost::ONE).unwrap());
+        }
+    });
+    let asked = queue.limiter().algorithm().1.load(Ordering::Relaxed);
+    // Each was allowed once; the head of each later batch was denied before, and perhaps once more
+    // where the system woke it early. If all came back at once it would be 100.
+    assert!(
+        (CALLERS..CALLERS + 20).contains(&asked),
+        "asked {asked} times"
+    );
+}
+
+/// Case 26, for callers who each wait by themselves: jitter tells them apart, and none comes early.
+#[test]
+fn case_26_jitter_spreads_callers_who_were_told_the_same_wait() {
+    let log = <MutexLog>::new(Quotas::parse(["1/2s"]).unwrap());
+    let limiter = Limiter::with_clock(log, ManualClock::new(0));
+    assert!(limiter.acquire(Cost::ONE).unwrap().is_allowed());
+    let jitter = Jitter::seeded(Duration::from_millis(500), 26);
+    let told: Vec<Duration> = (0..100)
+        .map(|_| limiter.acquire(Cost::ONE).unwrap().retry_after().unwrap())
+        .collect();
+    assert!(told.iter().all(|wait| *wait == Duration::from_secs(2)));
+    let mut waits: Vec<Duration> = told.into_iter().map(|wait| jitter.after(wait)).collect();
+    waits.sort_unstable();
+    assert!(waits[0] >= Duration::from_secs(2));
+    assert!(waits[99] <= Duration::from_millis(2_500));
+    let fifth = |part: u32| Duration::from_millis(2_000 + u64::from(part) * 100);
+    for part in 0..5 {
+        let inside = waits
+            .iter()
+            .filter(|w| (fifth(part)..fifth(part + 1)).contains(w));
+        assert!(
+            (8..=35).contains(&inside.count()),
+            "fifth {part} of {waits:?}"
+        );
+    }
+}

@@ -1,0 +1,163 @@
+//! Tasks that wait their turn, in tokio's time, paused: it jumps to the next timer when all sleep.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::time::Instant;
+use windowpane::wait::{Attempt, Queue, TokioClock, TokioTimer, WaitError};
+use windowpane::{CasRing, Changeable, Cost, Limiter, MutexLog, Nanos, Quotas, RateLimiter};
+
+const MILLI: Nanos = 1_000_000;
+
+fn quotas(quota: &str) -> Quotas {
+    Quotas::parse([quota]).unwrap()
+}
+
+fn line<L: RateLimiter>(limiter: L) -> Arc<Queue<L, TokioClock>> {
+    Arc::new(Queue::new(Limiter::with_clock(limiter, TokioClock::new())))
+}
+
+/// Lets tasks run until so many wait in the line.
+async fn until_waiting<L: RateLimiter>(queue: &Queue<L, TokioClock>, waiting: usize) {
+    for _ in 0..1_000 {
+        tokio::task::yield_now().await;
+        if queue.waiting() == waiting {
+            return;
+        }
+    }
+    panic!("{} wait, not {waiting}", queue.waiting());
+}
+
+/// A thousand tasks at `100/500ms`: in order, never above the quota in any window, and done within 5 %
+/// of the least time that any order could take.
+async fn serves_all_in_order<L: RateLimiter + 'static>(queue: Arc<Queue<L, TokioClock>>) {
+    let served = Arc::new(Mutex::new(Vec::new()));
+    let start = Instant::now();
+    let tasks: Vec<_> = (0..1_000_usize)
+        .map(|task| {
+            let (queue, served) = (queue.clone(), served.clone());
+            tokio::spawn(async move {
+                let at = queue.acquire(&TokioTimer, Cost::ONE).await.unwrap();
+                served.lock().unwrap().push((task, at));
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+    let took = start.elapsed();
+    let served = served.lock().unwrap();
+    assert!(served.iter().map(|(task, _)| *task).eq(0..1_000));
+    for (first, after) in served.iter().zip(&served[100..]) {
+        assert!(after.1 - first.1 >= 500 * MILLI, "{first:?} and {after:?}");
+    }
+    // The last hundred may come in after nine windows.
+    let ideal = Duration::from_millis(4_500);
+    assert!(took >= ideal && took <= ideal * 105 / 100, "{took:?}");
+    assert_eq!(queue.waiting(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_thousand_tasks_are_served_in_order_at_the_full_rate() {
+    serves_all_in_order(line(MutexLog::<windowpane::mutex_log::StdMutex>::new(
+        quotas("100/500ms"),
+    )))
+    .await;
+    serves_all_in_order(line(CasRing::new(quotas("100/500ms")).unwrap())).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_thousand_cancelled_waiters_leave_the_full_capacity() {
+    let queue = line(<MutexLog>::new(quotas("100/500ms")));
+    queue.acquire(&TokioTimer, Cost::of::<100>()).await.unwrap();
+    let waiters: Vec<_> = (0..1_000)
+        .map(|_| {
+            let queue = queue.clone();
+            tokio::spawn(async move { queue.acquire(&TokioTimer, Cost::ONE).await })
+        })
+        .collect();
+    until_waiting(&queue, 1_000).await;
+    for waiter in waiters {
+        waiter.abort();
+        assert!(waiter.await.unwrap_err().is_cancelled());
+    }
+    assert_eq!(queue.waiting(), 0);
+    tokio::time::advance(Duration::from_millis(500)).await;
+    let attempt = queue.try_acquire(Cost::of::<100>()).unwrap();
+    assert!(matches!(attempt, Attempt::Allowed { .. }), "{attempt:?}");
+}
+
+/// The head gives up: the next one is woken, and waits no longer than it must.
+#[tokio::test(start_paused = true)]
+async fn a_dropped_head_makes_way_at_once() {
+    let queue = line(<MutexLog>::new(quotas("10/500ms")));
+    queue.acquire(&TokioTimer, Cost::of::<4>()).await.unwrap();
+    let head = {
+        let queue = queue.clone();
+        tokio::spawn(async move { queue.acquire(&TokioTimer, Cost::of::<7>()).await })
+    };
+    until_waiting(&queue, 1).await;
+    let next = {
+        let queue = queue.clone();
+        tokio::spawn(async move { queue.acquire(&TokioTimer, Cost::of::<6>()).await })
+    };
+    until_waiting(&queue, 2).await;
+    // There is room for the second, but the first was here before.
+    let attempt = queue.try_acquire(Cost::ONE).unwrap();
+    assert_eq!(attempt, Attempt::Behind { waiting: 2 });
+    head.abort();
+    let at = next.await.unwrap().unwrap();
+    assert_eq!(at, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn past_its_time_a_waiter_gets_an_error_and_has_consumed_nothing() {
+    let queue = line(<MutexLog>::new(quotas("1/10s")));
+    queue.acquire(&TokioTimer, Cost::ONE).await.unwrap();
+    let start = Instant::now();
+    let waiters: Vec<_> = [700, 300, 500]
+        .map(|millis| {
+            let queue = queue.clone();
+            tokio::spawn(async move {
+                let within = Duration::from_millis(millis);
+                let late = queue.acquire_within(&TokioTimer, Cost::ONE, within).await;
+                assert_eq!(late, Err(WaitError::TimedOut));
+                let over = start.elapsed().abs_diff(within);
+                assert!(over <= Duration::from_millis(1), "{over:?}");
+            })
+        })
+        .into_iter()
+        .collect();
+    for waiter in waiters {
+        waiter.await.unwrap();
+    }
+    assert_eq!(queue.waiting(), 0);
+    assert_eq!(queue.limiter().algorithm().snapshot().len(), 1);
+    // Within its time it is served.
+    let within = Duration::from_secs(10);
+    assert!(
+        queue
+            .acquire_within(&TokioTimer, Cost::ONE, within)
+            .await
+            .is_ok()
+    );
+}
+
+/// Who waits for a long time under a low limit is let in when the limit is raised.
+#[tokio::test(start_paused = true)]
+async fn a_raised_limit_lets_the_line_in() {
+    let queue = line(Changeable::new(<MutexLog>::new(quotas("1/1h"))));
+    queue.acquire(&TokioTimer, Cost::ONE).await.unwrap();
+    let waiters: Vec<_> = (0..3)
+        .map(|_| {
+            let queue = queue.clone();
+            tokio::spawn(async move { queue.acquire(&TokioTimer, Cost::ONE).await })
+        })
+        .collect();
+    until_waiting(&queue, 3).await;
+    queue.limiter().change(quotas("4/1h")).unwrap();
+    queue.look_again();
+    for waiter in waiters {
+        assert_eq!(waiter.await.unwrap(), Ok(0));
+    }
+}
