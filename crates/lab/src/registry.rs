@@ -7,7 +7,7 @@ use windowpane_core::{BuildError, Nanos, Quotas, RateLimiter};
 use windowpane_mutex_log::{MutexLog, OnRegression};
 use windowpane_packed_counter::PackedCounter;
 
-use crate::contestants::{Instance, on_clock};
+use crate::contestants::{Instance, Rule, on_clock};
 use crate::measure::clock::LabClock;
 
 /// What a limiter may need beside its quotas when it is built.
@@ -55,6 +55,8 @@ pub struct Algorithm {
     pub name: &'static str,
     /// Whether it decides as the log of accepted requests would.
     pub exact: bool,
+    /// The rule that it decides by: what must come out of the definitions.
+    pub rule: Rule,
     /// What it is, in one line.
     pub about: &'static str,
     /// What it cannot express, in words; empty if nothing.
@@ -90,6 +92,7 @@ pub static ALGORITHMS: &[Algorithm] = &[
         |quotas, options| <MutexLog>::with_regression(quotas.clone(), options.on_regression),
         name: ORACLE,
         exact: true,
+        rule: Rule::Exact,
         about: "a mutex around a deque of what was accepted; the oracle",
         cannot: "",
         memory: "16 bytes an accepted request, room for the next power of two, + at most 256",
@@ -99,6 +102,7 @@ pub static ALGORITHMS: &[Algorithm] = &[
         |quotas, _| CasRing::new(quotas.clone())?,
         name: "cas-ring",
         exact: true,
+        rule: Rule::Exact,
         about: "a ring of accepted times, claimed by one compare-and-swap",
         cannot: "quotas of requests",
         memory: "8 bytes a permit of capacity + at most 256 + 32 a quota",
@@ -108,6 +112,7 @@ pub static ALGORITHMS: &[Algorithm] = &[
         |quotas, options| PackedCounter::starting_at(quotas.clone(), options.start)?,
         name: "packed-counter",
         exact: false,
+        rule: Rule::TwoCounter,
         about: "two counts in one word, the previous weighted by its overlap",
         cannot: "several quotas",
         memory: "one word and its constants, on one cache line",
@@ -117,6 +122,7 @@ pub static ALGORITHMS: &[Algorithm] = &[
         |quotas, options| BucketRing::with_buckets(quotas.clone(), options.buckets)?,
         name: "bucket-ring",
         exact: false,
+        rule: Rule::OneSided,
         about: "counts per sub-window in a ring; the trailing one counts whole",
         cannot: "windows that are no whole number of buckets, beside others; permits and requests at once",
         memory: "8 bytes a bucket of the longest window + at most 272 + 72 a further quota",
@@ -126,6 +132,7 @@ pub static ALGORITHMS: &[Algorithm] = &[
         |quotas, options| Gcra::starting_at(quotas.clone(), options.start)?,
         name: "gcra",
         exact: false,
+        rule: Rule::TokenBucket,
         about: "a token bucket told by one time; the burst is the limit",
         cannot: "several quotas",
         memory: "one word and its constants, on one cache line",
@@ -135,6 +142,7 @@ pub static ALGORITHMS: &[Algorithm] = &[
         |quotas, options| FixedWindow::starting_at(quotas.clone(), options.start)?,
         name: "fixed-window",
         exact: false,
+        rule: Rule::FixedWindow,
         about: "a count that starts anew at every multiple of the window",
         cannot: "several quotas",
         memory: "one word and its constants, on one cache line",

@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use windowpane_core::Quota;
 
-use super::{Adapter, Cannot, ContestClock, Decide, Info, Origin, SHARED_CLOCK};
+use super::{Adapter, Cannot, ContestClock, Decide, Info, Origin, Rule, SHARED_CLOCK};
 
 /// A loop of clock readings alone. It shares nothing between threads.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +15,7 @@ impl Adapter for ClockOnly {
         name: "clock-only",
         origin: Origin::Floor,
         exact: false,
+        rule: Rule::Other,
         about: "no limiter: one reading of the clock, which every decision needs",
         clock: SHARED_CLOCK,
         cannot: "limits nothing",

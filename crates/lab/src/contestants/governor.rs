@@ -11,7 +11,7 @@ use governor::state::{InMemoryState, NotKeyed};
 use governor::{Quota as GovernorQuota, RateLimiter};
 use windowpane_core::{Cost, Quota};
 
-use super::{Adapter, Cannot, ContestClock, Decide, Info, Origin, SHARED_CLOCK};
+use super::{Adapter, Cannot, ContestClock, Decide, Info, Origin, Rule, SHARED_CLOCK, Told};
 
 /// governor's direct limiter (0.10), with a burst of the whole limit.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +22,7 @@ impl Adapter for Governor {
         name: "governor",
         origin: Origin::Rival,
         exact: false,
+        rule: Rule::TokenBucket,
         about: "governor 0.10, direct: GCRA in one word, burst = limit",
         clock: SHARED_CLOCK,
         cannot: "a window, several quotas; its denial tells an instant, the wait is one clock reading more",
@@ -69,12 +70,19 @@ impl<C: ContestClock> Decide for Direct<C> {
         black_box(self.0.check()).is_ok()
     }
 
-    fn decide_cost(&self, cost: Cost) -> Result<bool, Cannot> {
+    fn decide_cost(&self, cost: Cost) -> Result<Told, Cannot> {
         let permits = u32::try_from(cost.get())
             .ok()
             .and_then(NonZeroU32::new)
             .ok_or_else(|| Cannot(format!("a cost of {cost}: up to 2^32 - 1")))?;
         // A cost above the burst is an error of its own there, as it is here: not allowed.
-        Ok(matches!(self.0.check_n(permits), Ok(Ok(()))))
+        Ok(match self.0.check_n(permits) {
+            Ok(Ok(())) => Told::ALLOWED,
+            Ok(Err(not_until)) => {
+                let wait = not_until.wait_time_from(self.0.clock().now());
+                Told::denied(Some(wait.as_nanos() as u64))
+            }
+            Err(_) => Told::denied(None),
+        })
     }
 }

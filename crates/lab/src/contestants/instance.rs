@@ -6,6 +6,31 @@ use super::Cannot;
 use crate::measure::clock::SimulatedClock;
 use crate::measure::latency::{ClosedLoop, OpenLoop};
 
+/// What a contestant answered, as far as the judging needs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// Whether the request was allowed.
+    pub allowed: bool,
+    /// The wait that came with a denial, in nanoseconds; `None` where none is told.
+    pub retry_after: Option<Nanos>,
+}
+
+impl Told {
+    /// An allowance.
+    pub const ALLOWED: Told = Told {
+        allowed: true,
+        retry_after: None,
+    };
+
+    /// A denial with this wait.
+    pub const fn denied(retry_after: Option<Nanos>) -> Told {
+        Told {
+            allowed: false,
+            retry_after,
+        }
+    }
+}
+
 /// The decision of one built contestant. Implementations inline, and pass what the limiter
 /// answered, whole, through [`std::hint::black_box`], so that no part of an answer is optimised
 /// away for anyone.
@@ -13,13 +38,17 @@ pub trait Decide: Send + Sync {
     /// Decides a request of cost 1 now; whether it was allowed.
     fn decide(&self) -> bool;
 
-    /// Decides a request of `cost` now; whether it was allowed. Not used where speed is measured.
+    /// Decides a request of `cost` now, and tells the wait if it can. Not used where speed is
+    /// measured.
     ///
     /// # Errors
     /// [`Cannot`] if it cannot express such a cost.
-    fn decide_cost(&self, cost: Cost) -> Result<bool, Cannot> {
+    fn decide_cost(&self, cost: Cost) -> Result<Told, Cannot> {
         if cost == Cost::ONE {
-            Ok(self.decide())
+            Ok(match self.decide() {
+                true => Told::ALLOWED,
+                false => Told::denied(None),
+            })
         } else {
             Err(Cannot(format!("a cost of {cost}: it counts requests")))
         }
@@ -42,11 +71,11 @@ pub trait Instance: Send + Sync {
     /// that it was built on; how many were allowed.
     fn replay(&self, times: &[Nanos], later: Nanos) -> u64;
 
-    /// One decision, not for measuring; whether it was allowed.
+    /// One decision, not for measuring, and the wait if it tells one.
     ///
     /// # Errors
     /// [`Cannot`] if it cannot express such a cost.
-    fn decide_cost(&self, cost: Cost) -> Result<bool, Cannot>;
+    fn decide_cost(&self, cost: Cost) -> Result<Told, Cannot>;
 }
 
 impl<D: Decide> Instance for D {
@@ -70,7 +99,7 @@ impl<D: Decide> Instance for D {
         times.iter().map(decide).sum()
     }
 
-    fn decide_cost(&self, cost: Cost) -> Result<bool, Cannot> {
+    fn decide_cost(&self, cost: Cost) -> Result<Told, Cannot> {
         Decide::decide_cost(self, cost)
     }
 }

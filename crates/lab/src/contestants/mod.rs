@@ -15,7 +15,7 @@ use windowpane_core::{Clock, Quota};
 use crate::measure::clock::{LabClock, SimulatedClock};
 
 pub use clock_only::ClockOnly;
-pub use instance::{Decide, Instance};
+pub use instance::{Decide, Instance, Told};
 pub use ours::{Ours, on_clock};
 
 /// Whose limiter it is.
@@ -40,6 +40,24 @@ impl Origin {
     }
 }
 
+/// By which rule a contestant decides; what must come out follows from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rule {
+    /// As the log of accepted requests would.
+    Exact,
+    /// Two counts, the previous one weighted by its overlap.
+    TwoCounter,
+    /// It may deny too much, and never allows too much.
+    OneSided,
+    /// A token bucket that holds the limit: GCRA.
+    TokenBucket,
+    /// A count that starts anew with each window.
+    FixedWindow,
+    /// None of these, or none at all.
+    Other,
+}
+
 /// What is known of a contestant before anything is measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Info {
@@ -49,6 +67,8 @@ pub struct Info {
     pub origin: Origin,
     /// Whether it decides as the log of accepted requests would.
     pub exact: bool,
+    /// The rule that it decides by.
+    pub rule: Rule,
     /// What it is, in one line.
     pub about: &'static str,
     /// How it reads the clock that all share, or that it does not and why.

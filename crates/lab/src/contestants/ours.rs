@@ -2,10 +2,10 @@
 
 use std::hint::black_box;
 
-use windowpane_core::{AcquireError, Cost, Quota, RateLimiter};
+use windowpane_core::{AcquireError, Cost, Decision, Quota, RateLimiter};
 use windowpane_mutex_log::{MutexLog, ParkingLotMutex};
 
-use super::{Cannot, ContestClock, Contestant, Decide, Info, Instance, Origin, SHARED_CLOCK};
+use super::{Cannot, ContestClock, Contestant, Decide, Info, Instance, Origin, SHARED_CLOCK, Told};
 use crate::measure::clock::{LabClock, SimulatedClock};
 use crate::registry::{self, ALGORITHMS, Algorithm, BuildOnClock, BuildOptions};
 
@@ -31,10 +31,11 @@ impl<L: RateLimiter, C: ContestClock> Decide for OnClock<L, C> {
             .is_ok_and(|decision| decision.is_allowed())
     }
 
-    fn decide_cost(&self, cost: Cost) -> Result<bool, Cannot> {
+    fn decide_cost(&self, cost: Cost) -> Result<Told, Cannot> {
         match self.limiter.acquire_with(&self.clock, cost) {
-            Ok(decision) => Ok(decision.is_allowed()),
-            Err(AcquireError::NeverFits { .. }) => Ok(false),
+            Ok(Decision::Allowed { .. }) => Ok(Told::ALLOWED),
+            Ok(Decision::Denied(denied)) => Ok(Told::denied(denied.retry_after_nanos())),
+            Err(AcquireError::NeverFits { .. }) => Ok(Told::denied(None)),
             Err(error) => Err(Cannot(error.to_string())),
         }
     }
@@ -57,6 +58,7 @@ impl Contestant for Ours {
             name: self.name,
             origin: Origin::Ours,
             exact: self.algorithm.exact,
+            rule: self.algorithm.rule,
             about: self.about,
             clock: SHARED_CLOCK,
             cannot: self.algorithm.cannot,

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use windowpane_core::{Nanos, Quota};
 
-use super::{Adapter, Cannot, ContestClock, Decide, Info, Origin, SHARED_CLOCK};
+use super::{Adapter, Cannot, ContestClock, Decide, Info, Origin, Rule, SHARED_CLOCK};
 
 /// A `Mutex<VecDeque<time>>`, pruned at each call.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +17,7 @@ impl Adapter for PlainLog {
         name: "plain-log",
         origin: Origin::Rival,
         exact: true,
+        rule: Rule::Exact,
         about: "a std Mutex<VecDeque<time>> as people write it",
         clock: SHARED_CLOCK,
         cannot: "costs, several quotas, retry-after",

@@ -4,10 +4,10 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use clock_lib::{Monotonic, Wall};
-use rate_net::{Algorithm, Builder, DirectLimiter};
+use rate_net::{Algorithm, Builder, Decision, DirectLimiter};
 use windowpane_core::{Cost, Quota};
 
-use super::{Adapter, Cannot, ContestClock, Decide, Info, Origin};
+use super::{Adapter, Cannot, ContestClock, Decide, Info, Origin, Rule, Told};
 
 const CLOCK: &str = "shared, converted to the `Instant` that its clock trait asks for";
 
@@ -24,6 +24,7 @@ impl Adapter for SlidingLog {
         name: "rate-net-log",
         origin: Origin::Rival,
         exact: true,
+        rule: Rule::Exact,
         about: "rate-net 2.1, direct: sliding-window log behind a mutex",
         clock: CLOCK,
         cannot: "several quotas",
@@ -41,6 +42,7 @@ impl Adapter for SlidingCounter {
         name: "rate-net-counter",
         origin: Origin::Rival,
         exact: false,
+        rule: Rule::TwoCounter,
         about: "rate-net 2.1, direct: two-window counter behind a mutex",
         clock: CLOCK,
         cannot: "several quotas",
@@ -104,9 +106,15 @@ impl<C: clock_lib::Clock + Clone + Send + Sync> Decide for Direct<C> {
         black_box(self.0.check()).is_allow()
     }
 
-    fn decide_cost(&self, cost: Cost) -> Result<bool, Cannot> {
+    fn decide_cost(&self, cost: Cost) -> Result<Told, Cannot> {
         let permits = u32::try_from(cost.get())
             .map_err(|_| Cannot(format!("a cost of {cost}: up to 2^32 - 1")))?;
-        Ok(self.0.check_n(permits).is_allow())
+        Ok(match self.0.check_n(permits) {
+            Decision::Deny { retry_after } if retry_after < Duration::MAX => {
+                Told::denied(Some(retry_after.as_nanos() as u64))
+            }
+            Decision::Deny { .. } => Told::denied(None),
+            _ => Told::ALLOWED,
+        })
     }
 }

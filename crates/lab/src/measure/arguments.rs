@@ -7,6 +7,7 @@ use std::process::{Command, ExitCode};
 
 use clap::Parser;
 
+use super::definitions;
 use super::plan::Mode;
 
 /// Flags of the bench targets that measure by themselves.
@@ -123,8 +124,12 @@ impl Arguments {
 /// answers how that ended. Call it first.
 ///
 /// # Errors
-/// The exit code of the second start, with which to end.
+/// The exit code of the second start, with which to end; or 2 if a definition is malformed.
 pub fn criterion_mode() -> Result<Mode, ExitCode> {
+    if let Err(error) = definitions::all() {
+        eprintln!("error: {error}");
+        return Err(ExitCode::from(2));
+    }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
     let (left, mode) = for_criterion(&arguments);

@@ -2,7 +2,8 @@
 //!
 //! | where | what |
 //! |---|---|
-//! | [`state`] | allowed, denied, mixed: the quotas behind them |
+//! | [`definitions`] | what is measured: TOML files, apart from who is measured |
+//! | [`state`] | allowed, denied, mixed |
 //! | [`clock`] | the clock that all contestants share |
 //! | [`workers`] | threads, timed by their own clocks |
 //! | [`throughput`], [`latency`], [`memory`], [`accuracy`] | one measurement each |
@@ -14,6 +15,7 @@
 pub mod accuracy;
 pub mod arguments;
 pub mod clock;
+pub mod definitions;
 pub mod environment;
 pub mod expect;
 pub mod folder;

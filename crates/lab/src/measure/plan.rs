@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::definitions::{self, ByMode, Threads};
 use super::environment::cores;
 use super::state::State;
 use super::throughput::{Cell, Times};
@@ -69,72 +70,38 @@ const fn times(warm_up_ms: u64, measure_ms: u64) -> Times {
     }
 }
 
-fn cells(states: &[State], threads: &[usize]) -> Vec<Cell> {
-    let cell = |state| threads.iter().map(move |&threads| Cell { state, threads });
-    states.iter().copied().flat_map(cell).collect()
+/// The cells of a mode that the definitions ask for, of one kind of measurement.
+fn cells(mode: Mode, kind: fn(&Threads) -> &ByMode) -> Vec<Cell> {
+    let of_state = |state: State| {
+        let threads = kind(&definitions::speed(state).threads).of(mode);
+        threads.iter().map(move |&threads| Cell { state, threads })
+    };
+    State::ALL.into_iter().flat_map(of_state).collect()
 }
 
 impl Plan {
-    /// The plan of a mode.
+    /// The plan of a mode: the cells as the definitions say, and the time they may take.
     pub fn new(mode: Mode, seed: u64) -> Plan {
-        use State::{Allowed, Denied};
-        let on_cores = |threads: &[usize]| -> Vec<usize> {
-            let fits = |threads: &usize| *threads <= cores();
-            threads.iter().copied().filter(fits).collect()
+        let (rounds, pairs_first, times, seconds) = match mode {
+            Mode::Test => (1, 0, times(1, 5), 60),
+            Mode::Quick => (3, 2, times(8, 25), 50),
+            Mode::Default => (7, 3, times(15, 60), 330),
+            Mode::Full => (9, 5, times(20, 100), 3_600),
         };
-        match mode {
-            Mode::Test => Plan {
-                mode,
-                seed,
-                rounds: 1,
-                pairs_first: 0,
-                throughput_times: times(1, 5),
-                latency_times: times(1, 5),
-                throughput: cells(&State::ALL, &[1, 2]),
-                closed: cells(&[Allowed, Denied], &[1]),
-                open: cells(&[Allowed], &[1]),
-                without_clock: true,
-                budget: Duration::from_secs(60),
-            },
-            Mode::Quick => Plan {
-                mode,
-                seed,
-                rounds: 3,
-                pairs_first: 2,
-                throughput_times: times(8, 25),
-                latency_times: times(8, 25),
-                throughput: cells(&State::ALL, &[1, 2, 4]),
-                closed: cells(&[Allowed], &[1, 2, 4]),
-                open: cells(&[Allowed], &on_cores(&[1, 2])),
-                without_clock: true,
-                budget: Duration::from_secs(50),
-            },
-            Mode::Default => Plan {
-                mode,
-                seed,
-                rounds: 7,
-                pairs_first: 3,
-                throughput_times: times(15, 60),
-                latency_times: times(15, 60),
-                throughput: cells(&State::ALL, &[1, 2, 4, 8]),
-                closed: cells(&[Allowed, Denied], &[1, 2, 4, 8]),
-                open: cells(&[Allowed, Denied], &on_cores(&[1, 2])),
-                without_clock: true,
-                budget: Duration::from_secs(330),
-            },
-            Mode::Full => Plan {
-                mode,
-                seed,
-                rounds: 9,
-                pairs_first: 5,
-                throughput_times: times(20, 100),
-                latency_times: times(20, 100),
-                throughput: cells(&State::ALL, &[1, 2, 4, 8]),
-                closed: cells(&State::ALL, &[1, 2, 4, 8]),
-                open: cells(&[Allowed, Denied], &on_cores(&[1, 2, 4, 8])),
-                without_clock: true,
-                budget: Duration::from_secs(3_600),
-            },
+        let mut open = cells(mode, |threads| &threads.response);
+        open.retain(|cell| cell.threads <= cores());
+        Plan {
+            mode,
+            seed,
+            rounds,
+            pairs_first,
+            throughput_times: times,
+            latency_times: times,
+            throughput: cells(mode, |threads| &threads.throughput),
+            closed: cells(mode, |threads| &threads.service),
+            open,
+            without_clock: true,
+            budget: Duration::from_secs(seconds),
         }
     }
 

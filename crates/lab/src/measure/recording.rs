@@ -17,8 +17,10 @@ use crate::contestants::{Cannot, Info};
 pub struct Recording {
     /// Where and how.
     pub environment: Environment,
-    /// Who.
+    /// Who, as it is recorded.
     pub contestants: Vec<ContestantRow>,
+    /// Who, with what is not.
+    pub infos: Vec<Info>,
     /// Decisions a second.
     pub throughput: Vec<ThroughputRow>,
     /// Percentiles of each round.
@@ -67,9 +69,11 @@ impl Recording {
             cannot: info.cannot.into(),
             memory: info.memory.into(),
         };
+        let infos: Vec<Info> = contestants.into_iter().collect();
         Recording {
             environment,
-            contestants: contestants.into_iter().map(row).collect(),
+            contestants: infos.iter().copied().map(row).collect(),
+            infos,
             throughput: Vec::new(),
             latency: Vec::new(),
             histograms: BTreeMap::new(),

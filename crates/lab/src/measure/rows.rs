@@ -129,7 +129,7 @@ pub struct MemoryRow {
 }
 
 /// `accuracy.csv`: one contestant on one traffic, judged by the oracle.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AccuracyRow {
     /// Who.
     pub contestant: String,
@@ -155,6 +155,27 @@ pub struct AccuracyRow {
     pub worst_overshoot_share: f64,
     /// Why there is no figure.
     pub cannot: String,
+    /// Time in which clients were denied though the oracle with the same accepted history would
+    /// have allowed: from each false denial until the wait told with it was over, or something was
+    /// accepted. Of all clients together.
+    #[serde(default)]
+    pub wrongly_denied_ns: u64,
+    /// The longest such time of any client.
+    #[serde(default)]
+    pub longest_wrong_denial_ns: u64,
+    /// The time from each client's first request to its last, and a window more: of what
+    /// `wrongly_denied_ns` is a share.
+    #[serde(default)]
+    pub client_time_ns: u64,
+    /// How many of the requests were made because an earlier one was denied.
+    #[serde(default)]
+    pub retries: u64,
+    /// Servers that shared the limit.
+    #[serde(default)]
+    pub servers: u32,
+    /// The input, where it was found for this contestant.
+    #[serde(default)]
+    pub input: String,
 }
 
 /// `traffic.csv`: the speed of one contestant on one traffic in one round, by one thread.

@@ -1,14 +1,18 @@
-//! The three states that decisions are measured in, each with its quota: allowed, denied, mixed.
+//! The three states that decisions are measured in: allowed, denied, mixed. Their quotas, clocks and
+//! expected shares stand in the [definitions](super::definitions).
 
-use windowpane_core::{Quota, Unit};
+use serde::Deserialize;
+use windowpane_core::Quota;
 
 use super::clock::Pace;
+use super::definitions;
 
-/// The limit of every speed measurement.
+/// The limit of every definition of speed: tables of different states stand side by side.
 pub const LIMIT: u64 = 1_000;
 
 /// What the decisions of a measurement are. A figure without it says nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum State {
     /// Every decision is *allowed*.
     Allowed,
@@ -37,54 +41,43 @@ impl State {
     }
 
     /// The quota, the same for everyone.
-    ///
-    /// 20 µs is about the shortest window that the packed counter can be built for at this limit.
     pub fn quota(self) -> Quota {
-        let window = match self {
-            State::Allowed | State::Mixed => 20_000,
-            State::Denied => 86_400_000_000_000,
-        };
-        Quota::from_nanos(LIMIT, window, Unit::Permits).expect("a sensible quota")
+        definitions::speed(self).quota
+    }
+
+    /// Whether the quota is used up before anything is measured.
+    pub fn is_used_up(self) -> bool {
+        definitions::speed(self).used_up
     }
 
     /// The pace of the clock, the same for everyone; `None` where it is set for each, so that
     /// twice its quota is offered to each.
     pub fn pace(self) -> Option<Pace> {
-        match self {
-            State::Allowed => Some(Pace::times(4)),
-            State::Denied => Some(Pace::REAL),
-            State::Mixed => None,
-        }
+        definitions::speed(self).clock.map(Pace::times)
     }
 
     /// The quota and the clock in words, for the report.
-    pub const fn stated(self) -> &'static str {
-        match self {
-            State::Allowed => {
-                "1,000 per 20 µs on a clock that runs 4 times as fast for all: up to 200 million a second fit, so every decision is allowed (but for a few by a thread that was preempted behind its reading of the clock, where a limiter takes an old reading as it is)"
-            }
-            State::Denied => "1,000 per day, used up before: every decision is denied",
-            State::Mixed => {
-                "1,000 per 20 µs on a clock that runs, for each, at the pace at which twice the quota is offered: about half are denied, and a measurement between a quarter and three quarters counts"
-            }
-        }
+    pub fn stated(self) -> &'static str {
+        &definitions::speed(self).about
     }
 
     /// Whether a measured share of allowed decisions is what the name says.
     pub fn is_share(self, allowed: f64) -> bool {
-        match self {
-            // A thread that is preempted between its reading of the clock and its decision decides
-            // by an old time, and GCRA denies that: with more threads than cores now and then.
-            State::Allowed => allowed >= 0.999,
-            State::Denied => allowed <= 0.001,
-            State::Mixed => (0.25..=0.75).contains(&allowed),
-        }
+        let [least, most] = definitions::speed(self).expected.allowed_share;
+        (least..=most).contains(&allowed)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn all_states_have_the_same_limit() {
+        for state in State::ALL {
+            assert_eq!(state.quota().limit(), LIMIT, "{state:?}");
+        }
+    }
 
     #[test]
     fn a_share_is_what_its_name_says_or_an_error() {

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::clock::{BenchClock, LabClock, Pace, SimulatedClock};
-use super::state::{LIMIT, State};
+use super::state::State;
 use super::traffic::Traffic;
 use super::workers::{self, Throughput};
 use crate::contestants::{Cannot, Contestant, Instance, Origin};
@@ -55,8 +55,8 @@ pub fn prepare(
     pace: Pace,
 ) -> Result<Box<dyn Instance>, Cannot> {
     let instance = contestant.build(state.quota(), LabClock::Bench(BenchClock::new(pace)))?;
-    if state == State::Denied {
-        instance.batch(LIMIT as u32);
+    if state.is_used_up() {
+        instance.batch(state.quota().limit() as u32);
     }
     Ok(instance)
 }

@@ -165,13 +165,12 @@ fn open(named: &Named) -> Result<Trace> {
 }
 
 fn traffic(name: String, about: &str, requests: Vec<Request>, given: Option<Quota>) -> Traffic {
+    let quota = given.unwrap_or_else(|| quota(mean_of_busy_minutes(&requests), MINUTE));
+    // Speed is measured with costs of 1, so on costly requests it would be that of others.
+    let speed = requests.iter().all(|request| request.cost == Cost::ONE);
     Traffic {
-        name,
-        about: about.into(),
-        quota: given.unwrap_or_else(|| quota(mean_of_busy_minutes(&requests), MINUTE)),
-        // Speed is measured with costs of 1, so on costly requests it would be that of others.
-        speed: requests.iter().all(|request| request.cost == Cost::ONE),
-        requests,
+        speed,
+        ..Traffic::new(name, about.into(), quota, requests)
     }
 }
 

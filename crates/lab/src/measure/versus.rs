@@ -10,6 +10,7 @@ use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::arguments::Arguments;
+use super::definitions;
 use super::environment::Environment;
 use super::expect;
 use super::folder;
@@ -31,8 +32,12 @@ pub fn main(live_bytes: fn() -> usize) -> ExitCode {
 /// Runs the target `latency`: the latency cells alone, printed and not recorded.
 pub fn latency_main() -> ExitCode {
     let arguments = Arguments::read();
-    let plan = Plan::latency_alone(arguments.mode(), arguments.seed);
-    ended(run_plan("latency", plan, &arguments, Vec::new(), || 0))
+    let run = || {
+        definitions::all()?;
+        let plan = Plan::latency_alone(arguments.mode(), arguments.seed);
+        run_plan("latency", plan, &arguments, Vec::new(), || 0)
+    };
+    ended(run())
 }
 
 fn ended(code: Result<ExitCode>) -> ExitCode {
@@ -50,6 +55,7 @@ pub fn everyone() -> Vec<Box<dyn Contestant>> {
 }
 
 fn run(arguments: &Arguments, live_bytes: fn() -> usize) -> Result<ExitCode> {
+    definitions::all()?;
     let plan = Plan::new(arguments.mode(), arguments.seed);
     let mut traffic = traffic::synthetic(arguments.seed);
     if plan.mode != Mode::Test {
@@ -93,7 +99,7 @@ fn run_plan(
     }
     let recording = session.run(Environment::observe(&folder::workspace()));
     if tests {
-        Ok(expect::told(&recording))
+        Ok(expect::told(&recording, session.traffic))
     } else if records {
         record(&recording)
     } else {

@@ -3,6 +3,7 @@
 mod accuracy;
 mod charts;
 mod commands;
+mod definitions;
 mod harness;
 mod memory;
 mod recorded;

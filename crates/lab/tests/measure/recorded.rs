@@ -188,7 +188,7 @@ fn others(recording: &mut Recording, name: &str, nth: usize, exact: bool) {
         false_denies: 2 * wrong,
         worst_overshoot: wrong,
         worst_overshoot_share: wrong as f64 / 100.0,
-        cannot: String::new(),
+        ..AccuracyRow::default()
     });
 }
 

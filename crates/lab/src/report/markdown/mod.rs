@@ -6,6 +6,7 @@ mod before;
 mod latency;
 mod memory;
 mod speed;
+mod two_counter;
 
 use std::fmt::Write as _;
 
@@ -30,6 +31,8 @@ pub(super) fn report(run: &Run) -> String {
     text += &speed::throughput(run);
     text += &speed::target_table(run);
     text += &accuracy::accuracy(run);
+    text += &two_counter::published(run);
+    text += &two_counter::wrongly_denied(run);
     text += &memory::memory(run);
     text += &latency::latency::<ResponseTime>(run);
     text += &latency::latency::<ServiceTime>(run);

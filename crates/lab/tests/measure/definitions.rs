@@ -1,0 +1,93 @@
+//! Definitions of workloads: those that are there fit, malformed ones are told.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use windowpane_lab::measure::definitions::{Definition, EMBEDDED, all, of_folder};
+
+#[test]
+fn every_file_of_the_folder_is_embedded_and_names_are_unique() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/definitions");
+    let files: BTreeSet<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    let embedded = EMBEDDED
+        .iter()
+        .map(|(file, _)| file.rsplit('/').next().unwrap().to_string());
+    assert_eq!(files, embedded.collect());
+    let names: BTreeSet<&str> = all().unwrap().iter().map(Definition::name).collect();
+    assert_eq!(names.len(), all().unwrap().len());
+}
+
+/// A definition that is right, to be made wrong.
+const RIGHT: &str = r#"
+name = "mine"
+workload = "accuracy"
+about = "of my own"
+quota = "100/10s"
+servers = { count = 2, balancing = "in turn" }
+clients = { count = 3, when_denied = { retry_every = "1s", at_most = 3 } }
+arrivals = { process = "poisson", per_second = 11.0, for = "1m" }
+expected = [{ rule = "exact", false_denies = 0 }]
+"#;
+
+fn error(text: &str) -> String {
+    let error = Definition::read("mine.toml", text).unwrap_err().to_string();
+    assert!(error.starts_with("mine.toml: "), "{error}");
+    error
+}
+
+#[test]
+fn a_malformed_definition_is_told_with_its_file_and_what_was_expected() {
+    assert_eq!(Definition::read("mine.toml", RIGHT).unwrap().name(), "mine");
+    for (right, wrong, told) in [
+        (
+            "\"accuracy\"",
+            "\"precision\"",
+            "expected `speed` or `accuracy`",
+        ),
+        ("\"100/10s\"", "\"many\"", "many"),
+        ("\"100/10s\"", "\"0/10s\"", "at least 1"),
+        ("\"100/10s\"", "\"101/10s\"", "multiple"),
+        ("\"poisson\"", "\"fish\"", "fish"),
+        ("11.0", "-11.0", "positive rate"),
+        ("11.0", "1e12", "at most"),
+        ("\"1m\"", "\"1 minute\"", "1 minute"),
+        ("\"in turn\"", "[1]", "a weight"),
+        ("\"in turn\"", "\"at will\"", "balancing"),
+        ("at_most = 3", "at_most = 0", "at_most"),
+        (
+            "retry_every = \"1s\"",
+            "retry_every = \"0s\"",
+            "retry_every",
+        ),
+        ("count = 3,", "count = 0,", "0 clients"),
+        ("\"exact\"", "\"perfect\"", "perfect"),
+        ("about = ", "abuot = ", "abuot"),
+        (
+            "per_second = 11.0",
+            "per_second = 11.0, per_minute = 1",
+            "per_minute",
+        ),
+    ] {
+        let text = RIGHT.replace(right, wrong);
+        assert_ne!(text, RIGHT, "{right}");
+        let error = error(&text);
+        assert!(error.contains(told), "{wrong}: {error}");
+    }
+    assert!(error("name = ").contains("line 1"));
+}
+
+#[test]
+fn definitions_of_a_folder_of_ones_own_are_read_and_faults_name_their_file() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("b.toml"), RIGHT).unwrap();
+    std::fs::write(folder.path().join("notes.txt"), "no definition").unwrap();
+    let read = of_folder(folder.path()).unwrap();
+    assert_eq!(read.len(), 1);
+    std::fs::write(folder.path().join("a.toml"), "workload = 1").unwrap();
+    let error = of_folder(folder.path()).unwrap_err().to_string();
+    assert!(error.contains("a.toml"), "{error}");
+    assert!(of_folder(&folder.path().join("nowhere")).is_err());
+}
