@@ -245,6 +245,6 @@ impl Log {
 
 /// Whether any quota counts `entry` at time `t`.
 fn counts_at(quotas: &Quotas, entry: &Entry, t: Nanos) -> bool {
-    let counts = |quota: &Quota| t - entry.at < quota.window() && entry.counts(quota) > 0;
+    let counts = |quota: &Quota| quota.window() > t - entry.at && entry.counts(quota) > 0;
     quotas.iter().any(counts)
 }

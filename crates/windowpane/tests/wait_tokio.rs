@@ -161,3 +161,20 @@ async fn a_raised_limit_lets_the_line_in() {
         assert_eq!(waiter.await.unwrap(), Ok(0));
     }
 }
+
+/// A server says `Retry-After`: nobody goes before, and then all go in their order.
+#[tokio::test(start_paused = true)]
+async fn a_held_line_lets_nobody_in() {
+    let queue = line(<MutexLog>::new(quotas("10/1s")));
+    queue.hold(Duration::from_secs(3));
+    queue.hold(Duration::from_secs(2));
+    let retry_after = Duration::from_secs(3);
+    let attempt = queue.try_acquire(Cost::ONE).unwrap();
+    assert_eq!(attempt, Attempt::Held { retry_after });
+    let (first, second) = tokio::join!(
+        queue.acquire(&TokioTimer, Cost::ONE),
+        queue.acquire_within(&TokioTimer, Cost::ONE, Duration::from_secs(2)),
+    );
+    assert_eq!(second, Err(WaitError::TimedOut));
+    assert!((3_000 * MILLI..=3_002 * MILLI).contains(&first.unwrap()));
+}

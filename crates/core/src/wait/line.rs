@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
+use crate::clock::Nanos;
+
 /// A place in the line: the smaller, the earlier.
 pub(super) type Ticket = u64;
 
@@ -21,6 +23,8 @@ struct Waiter {
 pub(super) struct Waiters {
     waiting: BTreeMap<Ticket, Waiter>,
     next: Ticket,
+    /// Nobody is let in before.
+    held_until: Nanos,
 }
 
 impl Waiters {
@@ -38,6 +42,16 @@ impl Waiters {
 
     pub(super) fn is_head(&self, ticket: Ticket) -> bool {
         self.waiting.keys().next() == Some(&ticket)
+    }
+
+    /// Lets nobody in before `until`, nor before what was said earlier.
+    pub(super) fn hold(&mut self, until: Nanos) {
+        self.held_until = self.held_until.max(until);
+    }
+
+    /// How long from `now` on nobody is let in.
+    pub(super) fn held_for(&self, now: Nanos) -> Option<Nanos> {
+        self.held_until.checked_sub(now).filter(|held| *held > 0)
     }
 
     /// The waiter looks now: whatever it was woken for before, it sees.

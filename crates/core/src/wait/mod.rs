@@ -11,6 +11,7 @@
 //!   up, or is dropped, has consumed nothing and frees its place at once.
 //! - [`Queue::try_acquire`] does not overtake those who wait. What goes to the limiter past the queue
 //!   does.
+//! - [`Queue::hold`] keeps all of them waiting for a while, for a server that said `Retry-After`.
 //! - A head of a large cost holds up smaller ones behind it, or it might never get in.
 //!
 //! Threads wait by [`acquire_blocking`](Queue::acquire_blocking), tasks of any runtime by

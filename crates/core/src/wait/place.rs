@@ -66,7 +66,9 @@ impl<'q, L: RateLimiter, C: Clock> Place<'q, L, C> {
             return Err(WaitError::TimedOut);
         }
         let mut sleep = None;
-        if line.is_head(self.ticket) {
+        if let (true, Some(held)) = (line.is_head(self.ticket), line.held_for(now)) {
+            sleep = Some(held.saturating_add(self.queue.jitter()));
+        } else if line.is_head(self.ticket) {
             match self.queue.limiter().acquire(self.cost)? {
                 Decision::Allowed { at } => {
                     let next = line.leave(self.ticket);

@@ -40,6 +40,11 @@ pub enum Attempt {
     },
     /// The limiter denied it.
     Denied(Denied),
+    /// The line is [held](Queue::hold). The limiter was not asked.
+    Held {
+        /// For how much longer.
+        retry_after: Duration,
+    },
     /// Others wait already, and it would have to stand behind them. The limiter was not asked.
     Behind {
         /// How many wait.
@@ -100,6 +105,10 @@ impl<L: RateLimiter, C: Clock> Queue<L, C> {
     pub fn try_acquire(&self, cost: Cost) -> Result<Attempt, AcquireError> {
         // The lock is held meanwhile, so that nobody who enters the line after this is overtaken.
         let line = self.line.lock();
+        if let Some(held) = line.held_for(self.limiter.clock().now()) {
+            let retry_after = Duration::from_nanos(held);
+            return Ok(Attempt::Held { retry_after });
+        }
         match line.len() {
             0 => Ok(match self.limiter.acquire(cost)? {
                 Decision::Allowed { at } => Attempt::Allowed { at },
@@ -107,6 +116,15 @@ impl<L: RateLimiter, C: Clock> Queue<L, C> {
             }),
             waiting => Ok(Attempt::Behind { waiting }),
         }
+    }
+
+    /// Lets nobody in for so long from now, whatever the limiter says: for the `Retry-After` of a
+    /// server that has been asked too much all the same. The longest hold counts; a hold consumes
+    /// nothing, and the order of those who wait stays.
+    pub fn hold(&self, span: Duration) {
+        let span = u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
+        let until = self.limiter.clock().now().saturating_add(span);
+        self.line.lock().hold(until);
     }
 
     /// Waits until the request is allowed, however long that takes, and blocks the thread meanwhile;
