@@ -78,6 +78,11 @@ fn micros(quota: &Quota) -> Result<u64, ConfigError> {
     }
 }
 
+/// The longest that a key may live, in milliseconds: two windows, in whole ones, and at least 2.
+fn longest_life(window_micros: u64) -> String {
+    (2 * window_micros).div_ceil(1_000).max(2).to_string()
+}
+
 /// The one quota and its window in microseconds.
 fn single(algorithm: &'static str, quotas: &Quotas) -> Result<(Quota, u64), ConfigError> {
     match quotas[..] {
@@ -125,7 +130,13 @@ impl sealed::Rule for Log {
             each.extend([quota.limit().to_string(), window.to_string(), unit.into()]);
         }
         let longest = quotas.longest_window() / 1_000;
-        let mut arguments = vec![shape.join(","), longest.to_string()];
+        let format = format!("<ddd{}", "dd".repeat(quotas.len()));
+        let mut arguments = vec![
+            longest_life(longest),
+            longest.to_string(),
+            format,
+            shape.join(","),
+        ];
         arguments.extend(each);
         Ok(Plan {
             quotas,
@@ -161,7 +172,11 @@ impl sealed::Rule for TwoCounter {
             "take the log, which multiplies nothing",
         )?;
         Ok(Plan {
-            arguments: vec![quota.limit().to_string(), window.to_string()],
+            arguments: vec![
+                longest_life(window),
+                quota.limit().to_string(),
+                window.to_string(),
+            ],
             quotas,
             told_cost: false,
         })
@@ -193,11 +208,14 @@ impl sealed::Rule for Gcra {
             window,
             "more than one permit a microsecond needs the log or the two counters",
         )?;
-        // At most twice the window, so below 2^52.
         let interval = window.div_ceil(quota.limit().max(1));
-        let arguments = [quota.limit(), interval, window].map(|n| n.to_string());
+        // At most twice the window, so below 2^52.
+        let tolerance = quota.limit() * interval;
+        let numbers = [quota.limit(), interval, tolerance].map(|n| n.to_string());
+        let mut arguments = vec![longest_life(window)];
+        arguments.extend(numbers);
         Ok(Plan {
-            arguments: arguments.into(),
+            arguments,
             quotas,
             told_cost: false,
         })
@@ -224,7 +242,7 @@ mod tests {
     #[test]
     fn the_log_is_told_every_quota_and_its_longest_window() {
         let plan = Log::plan(quotas(&["100000/60s", "60req/250ms"])).unwrap();
-        let told = "p60000000,r250000 60000000 100000 60000000 p 60 250000 r";
+        let told = "120000 60000000 <ddddddd p60000000,r250000 100000 60000000 p 60 250000 r";
         assert_eq!(plan.arguments.join(" "), told);
         assert_eq!(plan.charge(Cost::of::<7>()), 7);
     }
@@ -232,10 +250,10 @@ mod tests {
     #[test]
     fn those_with_one_quota_are_told_what_it_counts() {
         let plan = TwoCounter::plan(quotas(&["60req/1m"])).unwrap();
-        assert_eq!(plan.arguments.join(" "), "60 60000000");
+        assert_eq!(plan.arguments.join(" "), "120000 60 60000000");
         assert_eq!(plan.charge(Cost::of::<7>()), 1);
         let plan = Gcra::plan(quotas(&["7/10s"])).unwrap();
-        assert_eq!(plan.arguments.join(" "), "7 1428572 10000000");
+        assert_eq!(plan.arguments.join(" "), "20000 7 1428572 10000004");
         assert_eq!(plan.charge(Cost::of::<7>()), 7);
     }
 

@@ -18,16 +18,15 @@ pub(crate) fn answer(reply: &Value, quotas: &Quotas) -> Option<Answer> {
         _ => None,
     };
     let numbers: smallvec::SmallVec<[i64; 8]> = fields.iter().map(number).collect::<Option<_>>()?;
-    let [allowed, at, wait, quota, more, left @ ..] = &numbers[..] else {
+    let [wait, at, quota, more, left @ ..] = &numbers[..] else {
         return None;
     };
-    let decision = match allowed {
-        1 => Decision::Allowed { at: nanos(*at)? },
-        0 => {
+    let decision = match wait {
+        0 => Decision::Allowed { at: nanos(*at)? },
+        _ => {
             let quota = usize::try_from(*quota).ok().filter(|q| *q < quotas.len())?;
             Decision::Denied(Denied::new(quota, nanos(*wait)))
         }
-        _ => return None,
     };
     let left: PerQuota = left
         .iter()
@@ -54,35 +53,30 @@ mod tests {
 
     #[test]
     fn microseconds_are_told_as_nanoseconds() {
-        let allowed = read(&[1, 1_700_000_000_000_001, 0, 0, 250, 4, 8]).unwrap();
+        let allowed = read(&[0, 1_700_000_000_000_001, 0, 250, 4, 8]).unwrap();
         let at = 1_700_000_000_000_001_000;
         assert_eq!(allowed.detailed.decision(), Decision::Allowed { at });
         assert_eq!(allowed.more_after, Some(250_000));
         assert_eq!(allowed.detailed.remaining_per_quota(), [4, 8]);
         assert_eq!(allowed.detailed.remaining(), 4);
 
-        let denied = read(&[0, 7, 30, 1, -1, 4, 0]).unwrap();
+        let denied = read(&[30, 7, 1, -1, 4, 0]).unwrap();
         let expected = Denied::new(1, Some(30_000));
         assert_eq!(denied.detailed.decision(), Decision::Denied(expected));
         assert_eq!(denied.more_after, None);
 
-        let never = read(&[0, 7, -1, 0, -1, 0, 0]).unwrap();
+        let never = read(&[-1, 7, 0, -1, 0, 0]).unwrap();
         let never = never.detailed.decision().denied().unwrap();
         assert_eq!(never.retry_after(), None);
     }
 
     #[test]
     fn what_is_no_answer_is_none() {
-        assert_eq!(read(&[1, 7, 0, 0, -1, 4]), None, "a quota is missing");
-        assert_eq!(read(&[1, 7, 0, 0, -1, 4, 5, 6]), None, "one too many");
-        assert_eq!(read(&[2, 7, 0, 0, -1, 4, 5]), None);
-        assert_eq!(
-            read(&[0, 7, 1, 2, -1, 4, 5]),
-            None,
-            "there is no third quota"
-        );
-        assert_eq!(read(&[1, 7, 0, 0, -1, -4, 5]), None);
-        assert_eq!(read(&[1, -7, 0, 0, -1, 4, 5]), None);
+        assert_eq!(read(&[0, 7, 0, -1, 4]), None, "a quota is missing");
+        assert_eq!(read(&[0, 7, 0, -1, 4, 5, 6]), None, "one too many");
+        assert_eq!(read(&[1, 7, 2, -1, 4, 5]), None, "there is no third quota");
+        assert_eq!(read(&[0, 7, 0, -1, -4, 5]), None);
+        assert_eq!(read(&[0, -7, 0, -1, 4, 5]), None);
         assert_eq!(read(&[]), None);
         let quotas = Quotas::parse(["5/1s"]).unwrap();
         assert_eq!(answer(&Value::Nil, &quotas), None);

@@ -5,10 +5,3 @@
 -- it. It is read once a script, because it moves while a script runs.
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
-
--- The milliseconds to keep a key that is needed for `span` more microseconds. One more than that,
--- because the server counts from the millisecond in which the script began; at most two windows.
-local function life(span, window)
-  return math.min(math.ceil(span / 1000) + 1, math.max(math.ceil(window / 500), 2))
-end
-

@@ -1,85 +1,91 @@
 -- Two counters: the count of the window before, weighted by how much of it the sliding window still
 -- covers, and the count of this window.
 --
--- KEYS[1]  'start current previous window': when the current window began and what it and the one
---          before it accepted
--- ARGV     'acquire' or 'peek', charge, limit, window in microseconds
+-- KEYS[1]  four doubles: when the current window began, what it and the one before it accepted, and
+--          the window
+-- ARGV     'acquire' or 'peek', charge, the longest life of a key in ms, limit, window in
+--          microseconds
 -- returns  as log.lua
 --
 -- Both counts in one key: one read, one write, one time to live, and no eviction tears them apart.
 -- Integers only: a count times the window is at most 2^53, which is checked when a limiter is built
--- and kept by `most`. Quotients are made of exact remainders, not rounded.
-local key, peek, charge = KEYS[1], ARGV[1] == 'peek', tonumber(ARGV[2])
-local limit, window = tonumber(ARGV[3]), tonumber(ARGV[4])
-local most = math.floor(9007199254740992 / window)
+-- and kept by what settles. The remainder of two such numbers is exact, and so are the quotients
+-- that are made of it.
+local key, charge, most = KEYS[1], ARGV[2] + 0, ARGV[3] + 0
+local limit, window = ARGV[4] + 0, ARGV[5] + 0
 
-local at, start, current, previous = now, now - math.fmod(now, window), 0, 0
+local at, start, current, previous = now, now - now % window, 0, 0
 local state = redis.call('GET', key)
 if state then
-  local s, c, p, w = string.match(state, '^(%d+) (%d+) (%d+) (%d+)$')
-  if not s then
+  if #state ~= 32 then
     return redis.error_reply('WRONGSTATE the string at this key is not a counter of windowpane')
   end
-  start, current, previous = tonumber(s), tonumber(c), tonumber(p)
+  local counted
+  start, current, previous, counted = struct.unpack('<dddd', state)
   -- A time before the recorded window is read as its start: stricter, never looser.
-  at = math.max(now, start)
-  if tonumber(w) ~= window then
+  if start > now then
+    at = start
+  end
+  if counted ~= window then
     -- Counted in another window: all of it counts in this one.
-    start, current, previous = at - math.fmod(at, window), math.min(current + previous, most), 0
+    local largest = math.floor(9007199254740992 / window)
+    start, current, previous = at - at % window, math.min(current + previous, largest), 0
   elseif at - start >= window then
     previous = at - start < 2 * window and current or 0
-    start, current = at - math.fmod(at, window), 0
+    start, current = at - at % window, 0
   end
 end
 local elapsed = at - start
 
--- What must have elapsed of a window until `count` of the one before weighs at most `room`.
-local function elapsed_until(count, room)
+-- The wait, from `now`, until `wanted` fits, which it does not yet: until enough of a window has
+-- elapsed that the count of the one before weighs at most what is left.
+local function wait(wanted)
+  local room, count, began = limit - current - wanted, previous, start
+  if room < 0 then
+    room, count, began = limit - wanted, current, start + window
+  end
   if count <= room then
-    return 0
+    return began - now
   end
   local product = room * window
-  return window - (product - math.fmod(product, count)) / count
+  return began + window - (product - product % count) / count - now
 end
 
--- The wait, from `now`, until `wanted` fits, which it does not yet.
-local function wait(wanted)
-  local room = limit - current - wanted
-  if room >= 0 then
-    return elapsed_until(previous, room) - elapsed + at - now
-  end
-  return window - elapsed + elapsed_until(current, limit - wanted) + at - now
-end
-
-local room, told = limit - current - charge, 0
+local told = 0
 if limit == 0 then
   told = -1
-elseif room < 0 or previous * (window - elapsed) > room * window then
+elseif previous * (window - elapsed) > (limit - current - charge) * window then
   told = wait(charge)
-end
-local allowed = told == 0
-if allowed then
+else
   current = current + charge
 end
 
+-- The weight of the window before is rounded up.
 local product = previous * (window - elapsed)
-local part = math.fmod(product, window)
-local weight = (product - part) / window + (part > 0 and 1 or 0)
-local left = math.max(limit - current - weight, 0)
-local more = -1
+local part = product % window
+local left, more = limit - current - (product - part) / window, -1
+if part > 0 then
+  left = left - 1
+end
+if left < 0 then
+  left = 0
+end
 if left < limit then
   more = wait(left + 1)
 end
 
-if allowed and not peek then
-  local value = string.format('%.0f %.0f %.0f %.0f', start, current, previous, window)
-  redis.call('SET', key, value, 'PX', life(2 * window - elapsed + at - now, window))
-elseif not peek and at - now > window then
-  -- The server's clock was set back. In two windows all of this is over, whatever it says then.
-  local longest = life(2 * window, window)
-  if redis.call('PTTL', key) > longest then
-    redis.call('PEXPIRE', key, longest)
-  end
+if ARGV[1] == 'peek' then
+  return {told, at, 0, more, left}
 end
-
-return {allowed and 1 or 0, at, told, 0, more, left}
+if told == 0 then
+  -- Until both windows are over. One millisecond more, because the server counts from when the
+  -- script began.
+  local span = start + 2 * window - now
+  local life = (span - span % 1000) / 1000 + 2
+  local value = struct.pack('<dddd', start, current, previous, window)
+  redis.call('PSETEX', key, life < most and life or most, value)
+elseif at - now > window and redis.call('PTTL', key) > most then
+  -- The server's clock was set back. In two windows all of this is over, whatever it says then.
+  redis.call('PEXPIRE', key, most)
+end
+return {told, at, 0, more, left}
