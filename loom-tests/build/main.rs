@@ -109,7 +109,7 @@ fn adapted(of: Shipped, source: Source) -> Source {
             .without("pub const REQUIRED_RANGE", "#[repr(align(64))]")
             .with(
                 "use super::sync",
-                "use super::{OneWordRule, Verdict};\nuse super::sync",
+                "use windowpane_core::one_word::{ChangeRule, OneWordRule, SettleRule, Verdict};\nuse super::sync",
             ),
         _ => source,
     }

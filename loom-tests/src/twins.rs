@@ -17,6 +17,9 @@ mod as_in_core {
     pub mod build {
         pub use windowpane_core::FromQuotas;
     }
+    pub mod change {
+        pub use windowpane_core::ChangeQuotas;
+    }
     pub mod clock {
         pub use windowpane_core::Nanos;
     }
@@ -33,10 +36,13 @@ mod as_in_core {
         pub use windowpane_core::RateLimiter;
     }
     pub mod quota {
-        pub use windowpane_core::Quota;
+        pub use windowpane_core::{Quota, Unit};
     }
     pub mod quotas {
         pub use windowpane_core::Quotas;
+    }
+    pub mod settle {
+        pub use windowpane_core::Settle;
     }
     pub mod sync {
         pub use windowpane_core::sync::*;
