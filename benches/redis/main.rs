@@ -1,0 +1,213 @@
+//! The limiters on a store: decisions a second, service times, and memory, on a server of its own.
+//!
+//! It needs a `redis-server` in the path and says so where there is none. What it measures it prints
+//! and, unless filtered, records in `results/latest-redis/`.
+
+mod contestants;
+mod load;
+mod memory;
+mod record;
+#[path = "../../crates/redis/tests/support/server.rs"]
+mod server;
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use windowpane_lab::measure::arguments::Arguments;
+use windowpane_lab::measure::plan::Mode;
+
+use contestants::{Contestant, NAMES};
+use load::{Cell, Measured, State};
+use record::{Key, Results};
+use server::Server;
+
+/// How long, how often, and which limits memory is measured at.
+struct Extent {
+    warm_up: Duration,
+    measure: Duration,
+    rounds: u32,
+    limits: &'static [u64],
+}
+
+fn extent(mode: Mode) -> Extent {
+    let (warm_up, measure, rounds, limits): (_, _, _, &[u64]) = match mode {
+        Mode::Test => (5, 10, 1, &[100, 129]),
+        Mode::Quick => (20, 40, 3, &[100, 128, 129, 1_000]),
+        Mode::Default => (50, 150, 3, &memory::LIMITS),
+        Mode::Full => (100, 500, 9, &memory::LIMITS),
+    };
+    Extent {
+        warm_up: Duration::from_millis(warm_up),
+        measure: Duration::from_millis(measure),
+        rounds,
+        limits,
+    }
+}
+
+/// What is measured: one hot key and 10,000, at 1, 16 and 64 calls in flight.
+fn cells() -> Vec<Cell> {
+    let mut cells = Vec::new();
+    for (state, keys) in [
+        (State::Allowed, 1),
+        (State::Allowed, 10_000),
+        (State::Denied, 1),
+    ] {
+        for in_flight in [1, 16, 64] {
+            cells.push(Cell {
+                state,
+                keys,
+                in_flight,
+            });
+        }
+    }
+    cells
+}
+
+/// The limit of every cell.
+const LIMIT: u64 = 100;
+
+/// The window of a cell, so that the state is what it is called. On one hot key the log then holds
+/// about 60 entries; on many keys a window of a minute lets each have few.
+async fn window(url: &str, cell: Cell) -> Result<Duration> {
+    match (cell.state, cell.keys) {
+        (State::Denied, _) => Ok(Duration::from_secs(3_600)),
+        (State::Allowed, 1) => {
+            let asked = Contestant::build("log", url, LIMIT, Duration::from_millis(1)).await?;
+            let (keys, span) = (Arc::new(load::keys(1)), Duration::from_millis(60));
+            let pace = load::run(&Arc::new(asked), &keys, cell.in_flight, span, span).await?;
+            let micros = (60e6 / pace.per_second) as u64;
+            Ok(Duration::from_micros(micros.clamp(500, 1_000_000)))
+        }
+        (State::Allowed, _) => Ok(Duration::from_secs(60)),
+    }
+}
+
+async fn one(
+    url: &str,
+    name: &str,
+    cell: Cell,
+    window: Duration,
+    extent: &Extent,
+) -> Result<Measured> {
+    let mut connection = redis::Client::open(url)?.get_connection()?;
+    let _: () = redis::cmd("FLUSHALL").query(&mut connection)?;
+    // One that takes whole seconds alone gets one; what it is asked for is no less then.
+    let whole = Duration::from_secs(window.as_secs().max(1));
+    let (limit, window) = match (name, cell.state) {
+        ("trypema", State::Allowed) => (
+            (LIMIT as f64 * (1.0 / window.as_secs_f64()).max(1.0)) as u64,
+            whole,
+        ),
+        _ => (LIMIT, window),
+    };
+    let contestant = Arc::new(Contestant::build(name, url, limit, window).await?);
+    let keys = Arc::new(load::keys(cell.keys));
+    if cell.state == State::Denied {
+        for _ in 0..LIMIT {
+            contestant.ask(&keys[0]).await?;
+        }
+    }
+    load::run(
+        &contestant,
+        &keys,
+        cell.in_flight,
+        extent.warm_up,
+        extent.measure,
+    )
+    .await
+}
+
+fn matches(filter: &str, name: &str, cell: Cell) -> bool {
+    Key::new(name, cell).path().contains(filter)
+}
+
+async fn measure(server: &Server, arguments: &Arguments, extent: &Extent) -> Result<Results> {
+    let url = server.url();
+    let mut connection = server.connection();
+    let info: String = redis::cmd("INFO").arg("server").query(&mut connection)?;
+    let mut results = Results::new(&info, extent.rounds, extent.measure);
+    let mut windows = BTreeMap::new();
+    let mut all = Vec::new();
+    for cell in cells() {
+        for name in NAMES {
+            if matches(&arguments.filter, name, cell) {
+                all.push((name, cell));
+            }
+        }
+    }
+    let mut random = rand::rngs::StdRng::seed_from_u64(arguments.seed);
+    for round in 0..extent.rounds {
+        all.shuffle(&mut random);
+        for (name, cell) in &all {
+            let key = Key::new(name, *cell);
+            let pace = (cell.state.word(), cell.keys, cell.in_flight);
+            let window = match windows.get(&pace) {
+                Some(window) => *window,
+                None => *windows.entry(pace).or_insert(window(&url, *cell).await?),
+            };
+            match one(&url, name, *cell, window, extent).await {
+                Ok(measured) => results.add(key, round, window, &measured),
+                Err(error) => results.cannot(key, &error),
+            }
+        }
+    }
+    if "redis/memory".contains(&arguments.filter) {
+        results.memory = memory::measure(&url, extent.limits).await?;
+    }
+    Ok(results)
+}
+
+fn run(arguments: &Arguments) -> Result<ExitCode> {
+    if arguments.list {
+        for cell in cells() {
+            for name in NAMES {
+                println!("{}: benchmark", Key::new(name, cell).path());
+            }
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let memory = "redis/memory".contains(&arguments.filter);
+    let any = |cell: &Cell| {
+        NAMES
+            .iter()
+            .any(|name| matches(&arguments.filter, name, *cell))
+    };
+    if !memory && !cells().iter().any(any) {
+        return Ok(ExitCode::SUCCESS);
+    }
+    // It says on stderr where there is none.
+    let Some(server) = Server::start() else {
+        println!(
+            "redis: nothing measured, redis-server not found: install it with `apt-get install redis-server`"
+        );
+        return Ok(ExitCode::SUCCESS);
+    };
+    let mode = arguments.mode();
+    // The client on one core, so that the server has another.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("no runtime")?;
+    let results = runtime.block_on(measure(&server, arguments, &extent(mode)))?;
+    results.print();
+    if mode == Mode::Test {
+        return Ok(results.check());
+    }
+    if arguments.filter.is_empty() {
+        let place = results.write()?;
+        println!("recorded in {}", place.display());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn main() -> ExitCode {
+    run(&Arguments::read()).unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::from(2)
+    })
+}
