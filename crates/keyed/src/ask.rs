@@ -1,4 +1,4 @@
-//! The two ways to ask a key's limiter: for the decision alone, and for what remains beside it.
+//! The ways to ask a key's limiter: for the decision alone, and for what is told beside it.
 
 use windowpane_core::{
     AcquireError, Answer, Clock, Cost, Decision, Detailed, Nanos, PerQuota, Quotas, RateLimiter,
@@ -71,6 +71,39 @@ impl Ask for Plain {
 }
 
 /// For the decision and what remains after it.
+pub(crate) struct Remaining(pub(crate) Cost);
+
+impl Ask for Remaining {
+    type Answer = Detailed;
+
+    fn ask<L: RateLimiter, C: Clock>(
+        &self,
+        limiter: &L,
+        clock: &C,
+    ) -> Result<Detailed, AcquireError> {
+        limiter.acquire_detailed_with(clock, self.0)
+    }
+
+    fn cost(&self) -> Cost {
+        self.0
+    }
+
+    fn decision(answer: &Detailed) -> Decision {
+        answer.decision()
+    }
+
+    fn told_later(answer: Detailed, _by: Nanos) -> Detailed {
+        answer
+    }
+
+    fn unrecorded(answer: Detailed, quotas: &Quotas) -> Detailed {
+        let decision = Plain::unrecorded(answer.decision(), quotas);
+        let left = PerQuota::from_slice(answer.remaining_per_quota());
+        Detailed::new(decision, quotas, left)
+    }
+}
+
+/// For all that [`Answer`] tells.
 pub(crate) struct InDetail(pub(crate) Cost);
 
 impl Ask for InDetail {
@@ -102,10 +135,8 @@ impl Ask for InDetail {
     }
 
     fn unrecorded(answer: Answer, quotas: &Quotas) -> Answer {
-        let decision = Plain::unrecorded(answer.detailed.decision(), quotas);
-        let left = PerQuota::from_slice(answer.detailed.remaining_per_quota());
         Answer {
-            detailed: Detailed::new(decision, quotas, left),
+            detailed: Remaining::unrecorded(answer.detailed, quotas),
             ..answer
         }
     }

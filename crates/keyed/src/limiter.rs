@@ -7,11 +7,11 @@ use std::sync::atomic::AtomicU64;
 
 use crossbeam_utils::CachePadded;
 use windowpane_core::{
-    Answer, Charge, Clock, Cost, Decision, KeyedRateLimiter, KeyedSettle, MonotonicClock, Nanos,
-    Quotas, RateLimiter, Settle, StoreError,
+    Answer, Charge, Clock, Cost, Decision, Detailed, KeyedRateLimiter, KeyedSettle, MonotonicClock,
+    Nanos, Quotas, RateLimiter, Settle, StoreError,
 };
 
-use crate::ask::{Ask, InDetail, Plain};
+use crate::ask::{Ask, InDetail, Plain, Remaining};
 use crate::builder::Build;
 use crate::counters::{Count, Spread};
 use crate::hasher::DefaultHasher;
@@ -192,6 +192,24 @@ where
         self.ask(key, &Told(now), &InDetail(cost))
     }
 
+    /// [`acquire_detailed_at`](Self::acquire_detailed_at) without the search for the time at which
+    /// more remains, for those who do not need it.
+    ///
+    /// # Errors
+    /// [`StoreError`]; nothing was charged then.
+    pub fn acquire_remaining_at<Q>(
+        &self,
+        key: &Q,
+        now: Nanos,
+        cost: Cost,
+    ) -> Result<Detailed, StoreError>
+    where
+        K: KeyOf<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        self.ask(key, &Told(now), &Remaining(cost))
+    }
+
     /// [`peek`](Self::peek) at a time of the caller's own clock.
     ///
     /// # Errors
@@ -233,6 +251,18 @@ where
         Q: Hash + Eq + ?Sized,
     {
         self.known(key, |_| ()).is_some()
+    }
+
+    /// The limiter of a key that is held, for someone who has the store to himself: nothing is locked.
+    #[inline]
+    pub fn get_mut<Q>(&mut self, key: &Q) -> Option<&mut L>
+    where
+        K: KeyOf<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        let hash = self.shards.hash(key);
+        let entry = self.shards.get_mut(hash, |k, _| k.borrow() == key)?;
+        Some(&mut entry.limiter)
     }
 
     /// A known key's answer. All that is not on its way is elsewhere.

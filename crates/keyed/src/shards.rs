@@ -13,7 +13,7 @@ use dashmap::{DashMap, SharedValue};
 /// so shards are many and small.
 const KEYS_A_SHARD: usize = 16_384;
 /// A shard takes two cache lines even when empty.
-const MOST_SHARDS: usize = 1 << 12;
+const MOST_SHARDS: usize = 1 << 10;
 
 /// The map.
 pub(crate) struct Shards<K, V, S> {
@@ -56,6 +56,15 @@ impl<K: Hash + Eq, V, S: BuildHasher + Clone> Shards<K, V, S> {
             Some((key, value)) => found(key, value.get()),
             None => absent(),
         }
+    }
+
+    /// The entry that `is_it`, of a map that nobody else has: nothing is locked.
+    #[inline]
+    pub(crate) fn get_mut(&mut self, hash: u64, is_it: impl Fn(&K, &V) -> bool) -> Option<&mut V> {
+        let shard = self.map.determine_shard(hash as usize);
+        let shard = self.map.shards_mut()[shard].get_mut();
+        let (_, value) = shard.get_mut(hash, |(key, value)| is_it(key, value.get()))?;
+        Some(value.get_mut())
     }
 
     /// What `found` makes of the entry that `is_it`; if there is none, what `absent` answers, after

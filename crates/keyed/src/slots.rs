@@ -13,7 +13,7 @@ use crossbeam_utils::CachePadded;
 
 /// The slots of the first block. Each further block has as many as all before it, up to the
 /// largest: a small store stays small, and no call allocates more than half a megabyte.
-const FIRST_BLOCK: usize = 1 << 6;
+const FIRST_BLOCK: usize = 1 << 3;
 const LARGEST_BLOCK: usize = 1 << 16;
 /// The blocks that double.
 const DOUBLING: usize = (LARGEST_BLOCK / FIRST_BLOCK).ilog2() as usize + 1;
