@@ -1,14 +1,16 @@
 //! Which limiters exist. Replay, benches, report and tests all iterate over this one list.
 
-use windowpane_baselines::{FixedWindow, Gcra};
+use windowpane_baselines::{FixedWindow, FixedWindowRule, Gcra, GcraRule};
 use windowpane_bucket_ring::{BucketRing, DEFAULT_BUCKETS};
 use windowpane_cas_ring::CasRing;
 use windowpane_core::{BuildError, Nanos, Quotas, RateLimiter};
+use windowpane_keyed::SharedRule;
 use windowpane_mutex_log::{MutexLog, OnRegression};
-use windowpane_packed_counter::PackedCounter;
+use windowpane_packed_counter::{PackedCounter, TwoWindowRule};
 
 use crate::contestants::{Instance, Rule, on_clock};
 use crate::measure::clock::LabClock;
+use crate::replay::{Store, store, store_of};
 
 /// What a limiter may need beside its quotas when it is built.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +50,9 @@ pub type Build = fn(&Quotas, BuildOptions) -> Result<Box<dyn RateLimiter>, Build
 pub type BuildOnClock =
     fn(&Quotas, BuildOptions, LabClock) -> Result<Box<dyn Instance>, BuildError>;
 
+/// Builds a store with one for each key.
+pub type BuildStore = fn(&Quotas, BuildOptions) -> Result<Box<dyn Store>, BuildError>;
+
 /// One limiter of ours.
 #[derive(Clone, Copy)]
 pub struct Algorithm {
@@ -70,16 +75,35 @@ pub struct Algorithm {
     /// Builds one for one key on a clock of the laboratory, so that loops over it are compiled for
     /// its type: what is measured goes through here.
     pub on_clock: BuildOnClock,
+    /// Builds a store with one for each key, compiled for its type.
+    pub store: BuildStore,
 }
 
-/// Says once how a limiter is built; both ways to build it follow.
+/// Says once how a limiter is built; all ways to build it follow. Where a store of many keys keeps it
+/// in another form, that follows.
 macro_rules! algorithm {
-    (|$quotas:pat_param, $options:pat_param| $limiter:expr, $($field:ident: $value:expr),* $(,)?) => {
+    (
+        |$quotas:pat_param, $options:pat_param| $limiter:expr
+        $(; in a store $shared:ty)?,
+        $($field:ident: $value:expr),* $(,)?
+    ) => {
         Algorithm {
             $($field: $value,)*
             build: |$quotas, $options| Ok(Box::new($limiter)),
             on_clock: |$quotas, $options, clock| Ok(on_clock($limiter, clock)),
+            store: algorithm!(@store |$quotas, $options| $limiter $(, $shared)?),
         }
+    };
+    (@store |$quotas:pat_param, $options:pat_param| $limiter:expr) => {
+        |quotas, options| {
+            store_of(quotas, options, move |$quotas, start| {
+                let $options = BuildOptions { start, ..options };
+                Ok($limiter)
+            })
+        }
+    };
+    (@store |$quotas:pat_param, $options:pat_param| $limiter:expr, $shared:ty) => {
+        |quotas, _| store::<$shared>(quotas)
     };
 }
 
@@ -109,7 +133,7 @@ pub static ALGORITHMS: &[Algorithm] = &[
         memory_at_most: Some(|limit| 8 * limit + 256 + 32),
     },
     algorithm! {
-        |quotas, options| PackedCounter::starting_at(quotas.clone(), options.start)?,
+        |quotas, options| PackedCounter::starting_at(quotas.clone(), options.start)?; in a store SharedRule<TwoWindowRule>,
         name: "packed-counter",
         exact: false,
         rule: Rule::TwoCounter,
@@ -129,7 +153,7 @@ pub static ALGORITHMS: &[Algorithm] = &[
         memory_at_most: Some(|_| 8 * DEFAULT_BUCKETS as u64 + 272),
     },
     algorithm! {
-        |quotas, options| Gcra::starting_at(quotas.clone(), options.start)?,
+        |quotas, options| Gcra::starting_at(quotas.clone(), options.start)?; in a store SharedRule<GcraRule>,
         name: "gcra",
         exact: false,
         rule: Rule::TokenBucket,
@@ -139,7 +163,7 @@ pub static ALGORITHMS: &[Algorithm] = &[
         memory_at_most: Some(|_| 64),
     },
     algorithm! {
-        |quotas, options| FixedWindow::starting_at(quotas.clone(), options.start)?,
+        |quotas, options| FixedWindow::starting_at(quotas.clone(), options.start)?; in a store SharedRule<FixedWindowRule>,
         name: "fixed-window",
         exact: false,
         rule: Rule::FixedWindow,

@@ -139,7 +139,7 @@ pub fn replay(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Summary, ReplayError> {
     let mut requests = Requests::open(source, &options.input).map_err(|error| error.of(name))?;
-    let mut engine = Engine::new(options);
+    let mut engine = Engine::new(options)?;
     let mut bad_lines = 0;
     let mut ended = false;
     while !ended {
@@ -190,32 +190,40 @@ pub fn replay(
 }
 
 impl Engine {
-    fn new(options: &Options) -> Engine {
+    fn new(options: &Options) -> Result<Engine, ReplayError> {
         let build = BuildOptions {
             buckets: options.buckets,
             on_regression: options.on_regression,
             ..BuildOptions::default()
         };
-        let run =
-            |algorithm, meter| Run::new(algorithm, &options.quotas, build, options.detailed, meter);
-        let lanes: Vec<Lane> = options
-            .algorithms
-            .iter()
-            .map(|algorithm| Lane {
-                run: run(algorithm, options.meter),
+        let run = |algorithm: &'static Algorithm, meter| {
+            Run::new(algorithm, &options.quotas, build, options.detailed, meter).map_err(|source| {
+                ReplayError::Build {
+                    algorithm: algorithm.name,
+                    source,
+                }
+            })
+        };
+        let lane = |algorithm: &&'static Algorithm| {
+            Ok(Lane {
+                run: run(algorithm, options.meter)?,
                 judge: options.compare.then(|| Judge::new(&options.quotas)),
                 tally: Tally::default(),
             })
-            .collect();
-        let own_run = || {
-            let among = options.algorithms.iter().position(|a| a.name == ORACLE);
-            match (among, registry::find(ORACLE)) {
-                (Some(index), _) => Some(OwnRun::Lane(index)),
-                (None, oracle) => Some(OwnRun::Beside(Box::new(run(oracle?, None)))),
-            }
         };
-        Engine {
-            oracle: options.compare.then(own_run).flatten(),
+        let lanes: Vec<Lane> = options
+            .algorithms
+            .iter()
+            .map(lane)
+            .collect::<Result<_, ReplayError>>()?;
+        let among = options.algorithms.iter().position(|a| a.name == ORACLE);
+        let oracle = match (options.compare, among, registry::find(ORACLE)) {
+            (true, Some(index), _) => Some(OwnRun::Lane(index)),
+            (true, None, Some(oracle)) => Some(OwnRun::Beside(Box::new(run(oracle, None)?))),
+            _ => None,
+        };
+        Ok(Engine {
+            oracle,
             differ: vec![0; lanes.len()],
             lanes,
             keys: Keys::default(),
@@ -224,7 +232,7 @@ impl Engine {
             requests: 0,
             earliest: Nanos::MAX,
             latest: 0,
-        }
+        })
     }
 
     /// Decides the batch, counts, and shows it to the observers.
@@ -249,11 +257,7 @@ impl Engine {
             .map(|lane| &mut lane.run)
             .chain(beside)
         {
-            run.decide(requests, keys)
-                .map_err(|source| ReplayError::Build {
-                    algorithm: run.algorithm.name,
-                    source,
-                })?;
+            run.decide(requests);
         }
         for lane in &mut self.lanes {
             let answers = &lane.run.answers;

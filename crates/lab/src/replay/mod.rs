@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `lines`, `columns`, `clf`, `time`, `input` | a stream of bytes becomes a stream of requests |
 //! | `keys`, `batch` | whose they are; those that are decided together |
-//! | `run`, `judge`, `tally` | one algorithm's decisions, judged by the oracle and counted |
+//! | `store`, `run`, `judge`, `tally` | one algorithm's limiters and decisions, judged by the oracle and counted |
 //! | `requests` | recorded requests one by one, for other measurements |
 //! | `engine` | all of it, from the first request to the summary |
 //! | `rows`, `summary`, `table`, `excerpt`, `output`, `place` | what is written, and where |
@@ -26,6 +26,7 @@ mod place;
 mod requests;
 mod rows;
 mod run;
+mod store;
 mod summary;
 mod table;
 mod tally;
@@ -41,6 +42,8 @@ pub use output::{Output, remove_unfinished};
 pub use requests::requests;
 pub use rows::{Decisions, Disagreements};
 pub use run::{Answer, Meter};
+pub use store::Store;
+pub(crate) use store::{store, store_of};
 pub use summary::{
     AlgorithmSummary, Client, Comparison, InputSummary, MOST_DENIED, SCHEMA, Skipped, Summary,
 };

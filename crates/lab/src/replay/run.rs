@@ -2,9 +2,10 @@
 
 use std::time::Instant;
 
-use windowpane_core::{BuildError, Decision, Nanos, Quotas, RateLimiter};
+use windowpane_core::{BuildError, Decision, Nanos, Quotas};
 
 use super::batch::Request;
+use super::store::Store;
 use crate::registry::{Algorithm, BuildOptions};
 
 /// How many bytes are allocated now, as a counting allocator says.
@@ -59,13 +60,11 @@ impl Answer {
 /// One algorithm with its limiters.
 pub(super) struct Run {
     pub(super) algorithm: &'static Algorithm,
-    quotas: Quotas,
-    options: BuildOptions,
+    /// By the key's number.
+    store: Box<dyn Store>,
     /// Whether `remaining` is asked for.
     detailed: bool,
     meter: Option<Meter>,
-    /// By the key's number.
-    limiters: Vec<Option<Box<dyn RateLimiter>>>,
     /// Of the latest batch, request by request.
     pub(super) answers: Vec<Answer>,
     /// Spent on deciding.
@@ -75,91 +74,63 @@ pub(super) struct Run {
 }
 
 impl Run {
+    /// A run in which no key is known.
+    ///
+    /// The range of one-word limiters counts from their key's first request. Nothing that is
+    /// recorded may be earlier, and nothing is: what comes later with an earlier time is read as the
+    /// recorded window's start.
+    ///
+    /// # Errors
+    /// [`BuildError`] if the algorithm cannot hold the quotas.
     pub(super) fn new(
         algorithm: &'static Algorithm,
         quotas: &Quotas,
         options: BuildOptions,
         detailed: bool,
         meter: Option<Meter>,
-    ) -> Run {
-        Run {
+    ) -> Result<Run, BuildError> {
+        Ok(Run {
             algorithm,
-            quotas: quotas.clone(),
-            options,
+            store: (algorithm.store)(quotas, options)?,
             detailed,
             meter,
-            limiters: Vec::new(),
             answers: Vec::new(),
             nanos: 0,
             bytes: 0,
-        }
+        })
     }
 
-    /// Decides a batch, in which `keys` keys are known.
-    pub(super) fn decide(&mut self, requests: &[Request], keys: usize) -> Result<(), BuildError> {
+    /// Decides a batch.
+    pub(super) fn decide(&mut self, requests: &[Request]) {
         // What the run itself needs is allocated before the counting begins.
-        self.limiters
-            .resize_with(keys.max(self.limiters.len()), || None);
         self.answers.clear();
         self.answers.reserve(requests.len());
 
         let allocated = self.meter.map(|meter| meter());
-        self.build(requests)?;
         let start = Instant::now();
-        let limiters = &self.limiters;
+        self.store
+            .fetch(&mut requests.iter().map(|request| request.key));
+        let store = &*self.store;
+        let decide = |request: &Request| {
+            store
+                .acquire_at(request.key, request.time, request.cost)
+                .map_or(Answer::Error, |decision| Answer::new(decision, 0))
+        };
+        let decide_detailed = |request: &Request| {
+            store
+                .acquire_remaining_at(request.key, request.time, request.cost)
+                .map_or(Answer::Error, |detailed| {
+                    Answer::new(detailed.decision(), detailed.remaining())
+                })
+        };
         // Asked once a batch, not once a request.
         match self.detailed {
-            true => self.answers.extend(requests.iter().map(|request| {
-                answer(limiters, request, |limiter| {
-                    let detailed = limiter
-                        .acquire_detailed_at(request.time, request.cost)
-                        .ok()?;
-                    Some(Answer::new(detailed.decision(), detailed.remaining()))
-                })
-            })),
-            false => self.answers.extend(requests.iter().map(|request| {
-                answer(limiters, request, |limiter| {
-                    let decision = limiter.acquire_at(request.time, request.cost).ok()?;
-                    Some(Answer::new(decision, 0))
-                })
-            })),
+            true => self.answers.extend(requests.iter().map(decide_detailed)),
+            false => self.answers.extend(requests.iter().map(decide)),
         }
         self.nanos += u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         if let (Some(meter), Some(before)) = (self.meter, allocated) {
             self.bytes += meter().wrapping_sub(before).cast_signed();
         }
-        Ok(())
     }
-
-    /// Builds the limiters of the keys that have none.
-    ///
-    /// The range of one-word limiters counts from the time given here. Nothing that is recorded
-    /// may be earlier, and nothing is: the first request whose cost can fit is the first to be
-    /// recorded, and what comes later with an earlier time is read as the recorded window's start.
-    fn build(&mut self, requests: &[Request]) -> Result<(), BuildError> {
-        for request in requests {
-            let limiter = &mut self.limiters[request.key as usize];
-            if limiter.is_none() && self.quotas.check_cost(request.cost).is_ok() {
-                let options = BuildOptions {
-                    start: request.time,
-                    ..self.options
-                };
-                *limiter = Some((self.algorithm.build)(&self.quotas, options)?);
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The answer to a request. A key without a limiter has had only costs that can never fit.
-#[inline]
-fn answer(
-    limiters: &[Option<Box<dyn RateLimiter>>],
-    request: &Request,
-    ask: impl FnOnce(&dyn RateLimiter) -> Option<Answer>,
-) -> Answer {
-    limiters[request.key as usize]
-        .as_deref()
-        .and_then(ask)
-        .unwrap_or(Answer::Error)
 }

@@ -71,7 +71,7 @@ pub struct AlgorithmSummary {
     pub errors: u64,
     /// Against the oracle; `None` if nothing was compared.
     pub against_oracle: Option<Comparison>,
-    /// Bytes allocated by its limiters and not freed at the end, divided by the keys.
+    /// Bytes allocated by its store of limiters and not freed at the end, divided by the keys.
     pub bytes_per_key: Option<f64>,
     /// Time spent on decisions, divided by their number.
     pub ns_per_decision: f64,

@@ -87,8 +87,8 @@ fn notes(summary: &Summary) -> String {
     }
     let _ = writeln!(
         notes,
-        "bytes/key: what its limiters have allocated at the end, without the keys\n\
-         ns/decision: {} on one thread, without reading the input and finding the key; rough",
+        "bytes/key: what its store of limiters has allocated at the end, without the keys\n\
+         ns/decision: {} in a keyed store on one thread, without reading the input; rough",
         summary.call
     );
     notes
