@@ -10,6 +10,8 @@ pub use windowpane_baselines::{FixedWindow, Gcra, GcraRule};
 pub use windowpane_bucket_ring::BucketRing;
 #[cfg(feature = "cas-ring")]
 pub use windowpane_cas_ring::CasRing;
+#[cfg(feature = "keyed")]
+pub use windowpane_keyed::{self as keyed, FlatTable, KeyedLimiter};
 #[cfg(feature = "mutex-log")]
 pub use windowpane_mutex_log::{self as mutex_log, MutexLog, OnRegression};
 #[cfg(feature = "packed-counter")]
