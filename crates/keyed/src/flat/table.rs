@@ -28,7 +28,7 @@ pub(super) type Answered = (Decision, u64);
 /// The table keeps no keys, so it has no type of key: it takes whatever can be hashed, and what
 /// hashes alike, as `str` and `String` do, is one key.
 ///
-/// See the [module](self) for fingerprints, for what happens when the table is full, and for clocks
+/// See the [module](crate::flat) for fingerprints, for what happens when the table is full, and for clocks
 /// that step back.
 ///
 /// ```
@@ -58,7 +58,7 @@ pub struct FlatTable<R, C = MonotonicClock, S = DefaultHasher> {
 impl<R: OneWordRule> FlatTable<R> {
     /// An empty table of at least `entries` entries, 16 bytes each, and at least a cache line.
     ///
-    /// Give it twice as many entries as there may be live keys at once: see the [module](self).
+    /// Give it twice as many entries as there may be live keys at once: see the [module](crate::flat).
     ///
     /// # Errors
     /// [`BuildError`] if the quotas are more than one or do not fit a word; it says what would.
