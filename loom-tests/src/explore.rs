@@ -5,15 +5,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use windowpane_core::RateLimiter;
 use windowpane_core::sync::steps::{self, Step};
 
 use crate::interleave::sequential_outcomes;
 use crate::judge::{Broken, broken};
-use crate::run::{Outcome, race};
+use crate::run::{Callee, Outcome, race};
 use crate::script::Script;
-use crate::scripts::random::random;
-use crate::subject::Subject;
+use crate::subject::{Counted, Subject};
 
 /// loom keeps its state in statics and in thread-locals: one model at a time.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -33,8 +31,8 @@ const RANDOM_SCHEDULES: u64 = 20_000;
 /// says.
 pub fn holds<L, O>(model: &str, script: Script, subject: Subject<L, O>)
 where
-    L: RateLimiter + 'static,
-    O: RateLimiter + 'static,
+    L: Callee,
+    O: Callee,
 {
     let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let explored = Explored::by(&Arc::new(script), subject, u64::MAX);
@@ -44,7 +42,7 @@ where
     }
     println!("loom: holds | {name} | {model} | {}", explored.summary());
     assert_eq!(
-        explored.seen.len(),
+        explored.possible_seen(),
         explored.possible.len(),
         "{model} of {name} is vacuous: loom did not see every outcome of a sequential order"
     );
@@ -56,8 +54,8 @@ where
 /// If none does, or if the twin fails in another way, which does not count as found.
 pub fn finds<L, O>(model: &str, script: Script, twin: Subject<L, O>)
 where
-    L: RateLimiter + 'static,
-    O: RateLimiter + 'static,
+    L: Callee,
+    O: Callee,
 {
     let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let explored = Explored::by(&Arc::new(script), twin, u64::MAX);
@@ -69,18 +67,18 @@ where
     println!("{}", explored.tell(violation));
 }
 
-/// The shipped limiter under random scripts of up to `most_quotas` quotas: no schedule may break a
-/// rule. Long explorations are cut short, and the report says how many were.
+/// The shipped limiter under random scripts, made from seeds: no schedule may break a rule. Long
+/// explorations are cut short, and the report says how many were.
 ///
 /// `WINDOWPANE_LOOM_RANDOM=N` asks for `N` scripts, `WINDOWPANE_LOOM_SEED=S` for those from seed `S`
 /// on.
 ///
 /// # Panics
 /// With the seed, and as [`holds`].
-pub fn holds_at_random<L, O>(most_quotas: u64, subject: Subject<L, O>)
+pub fn holds_at_random<L, O>(random: impl Fn(u64) -> Script, subject: Subject<L, O>)
 where
-    L: RateLimiter + 'static,
-    O: RateLimiter + 'static,
+    L: Callee,
+    O: Callee,
 {
     let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let first = number("WINDOWPANE_LOOM_SEED", 0);
@@ -88,14 +86,14 @@ where
     let (start, name) = (Instant::now(), subject.name);
     let (mut schedules, mut seen, mut possible, mut cut) = (0, 0, 0, 0);
     for seed in first..=last {
-        let script = Arc::new(random(seed, most_quotas));
+        let script = Arc::new(random(seed));
         let explored = Explored::by(&script, subject, RANDOM_SCHEDULES);
         if let Some(violation) = &explored.violation {
             let told = explored.tell(violation);
             panic!("{name} breaks the random script of seed {seed}, {script:?}: {told}");
         }
         schedules += explored.schedules;
-        seen += explored.seen.len();
+        seen += explored.possible_seen();
         possible += explored.possible.len();
         cut += u64::from(explored.schedules == RANDOM_SCHEDULES);
     }
@@ -138,8 +136,8 @@ impl Explored {
     /// Explores until a rule is broken, loom is through, or there were `most` schedules.
     fn by<L, O>(script: &Arc<Script>, subject: Subject<L, O>, most: u64) -> Explored
     where
-        L: RateLimiter + 'static,
-        O: RateLimiter + 'static,
+        L: Callee,
+        O: Callee,
     {
         let mut builder = loom::model::Builder::new();
         builder.preemption_bound = preemptions(script, subject.bounded);
@@ -163,7 +161,7 @@ impl Explored {
                 steps::start();
                 let outcome = race(&script, (subject.build)(&script));
                 let mut explored = inside.lock().unwrap();
-                let goes_on = explored.judge(outcome, subject.exact) && explored.schedules < most;
+                let goes_on = explored.judge(outcome, subject.counted) && explored.schedules < most;
                 drop(explored);
                 if !goes_on {
                     resume_unwind(Box::new(Enough));
@@ -183,12 +181,12 @@ impl Explored {
     }
 
     /// Whether an outcome may be.
-    fn judge(&mut self, outcome: Outcome, exact: bool) -> bool {
+    fn judge(&mut self, outcome: Outcome, counted: Counted) -> bool {
         self.schedules += 1;
         if self.seen.contains(&outcome) {
             return true;
         }
-        if let Some(broken) = broken(&self.script, &outcome, &self.possible, exact) {
+        if let Some(broken) = broken(&self.script, &outcome, &self.possible, counted) {
             let steps = steps::take();
             self.violation = Some(Violation {
                 broken,
@@ -201,6 +199,12 @@ impl Explored {
         true
     }
 
+    /// How many of the outcomes of sequential orders were seen.
+    fn possible_seen(&self) -> usize {
+        let possible = self.possible.iter();
+        possible.filter(|order| self.seen.contains(order)).count()
+    }
+
     fn summary(&self) -> String {
         let bound = match self.preemptions {
             None => "exhaustive".into(),
@@ -209,7 +213,7 @@ impl Explored {
         format!(
             "{bound} | {} schedules | {} of {} outcomes | {:.2} s",
             self.schedules,
-            self.seen.len(),
+            self.possible_seen(),
             self.possible.len(),
             self.took.as_secs_f64()
         )

@@ -2,9 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use windowpane_core::RateLimiter;
-
-use crate::run::{Answer, Outcome, Stage};
+use crate::run::{Answer, Callee, Outcome, Stage};
 use crate::script::Script;
 
 /// All sequences that take each thread's calls in their order: in each, whose turn it is.
@@ -29,7 +27,7 @@ pub(crate) fn interleavings(calls_of: &[usize]) -> Vec<Vec<usize>> {
 /// The distinct outcomes of all sequential orders, by the oracle.
 ///
 /// loom's atomics work only inside a model, so each order is a model of one thread: one schedule.
-pub(crate) fn sequential_outcomes<O: RateLimiter + 'static>(
+pub(crate) fn sequential_outcomes<O: Callee>(
     script: &Arc<Script>,
     oracle: fn(&Script) -> O,
 ) -> Vec<Outcome> {
@@ -50,7 +48,7 @@ pub(crate) fn sequential_outcomes<O: RateLimiter + 'static>(
 }
 
 /// Plays the script in one order, the answers in the order of [`Script::calls`].
-fn play(script: &Script, turns: &[usize], limiter: impl RateLimiter) -> Outcome {
+fn play(script: &Script, turns: &[usize], limiter: impl Callee) -> Outcome {
     let stage = Stage::new(limiter);
     let mut outcome: Outcome = script.before.iter().map(|call| stage.make(*call)).collect();
     let mut of_thread: Vec<Vec<Answer>> = vec![Vec::new(); script.threads.len()];

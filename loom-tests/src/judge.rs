@@ -1,11 +1,13 @@
 //! Which outcomes may be.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use windowpane_core::{Cost, Nanos};
 
 use crate::run::Outcome;
 use crate::script::Script;
+use crate::subject::Counted;
 
 /// A rule that an outcome breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,35 +32,58 @@ impl fmt::Display for Broken {
 }
 
 /// The first rule that `outcome` breaks, if any. `possible` are the outcomes of all sequential
-/// orders; in an `exact` limiter's windows it also counts for itself.
+/// orders; in the windows that are `counted` it also counts for itself.
 pub(crate) fn broken(
     script: &Script,
     outcome: &Outcome,
     possible: &[Outcome],
-    exact: bool,
+    counted: Counted,
 ) -> Option<Broken> {
     // A reset gives permits back, so then the count would say nothing.
-    let counts = exact && !script.resets();
-    let too_many = counts.then(|| too_many(script, outcome)).flatten();
-    too_many.or_else(|| (!possible.contains(outcome)).then_some(Broken::NoOrder))
+    let counts = counted != Counted::None && !script.resets();
+    let too_many = counts.then(|| too_many(script, outcome, counted)).flatten();
+    too_many.or_else(|| (!in_some_order(script, outcome, possible)).then_some(Broken::NoOrder))
+}
+
+/// Whether the answers to each key's calls are those of some sequential order. Keys are judged one
+/// by one, as limiters apart would be: threads that ask for several may disagree about which was
+/// charged first, as long as nothing else tells them.
+fn in_some_order(script: &Script, outcome: &Outcome, possible: &[Outcome]) -> bool {
+    let keys: BTreeSet<Option<u64>> = script.calls().map(|(_, call)| call.key()).collect();
+    let agree = |key: Option<u64>, order: &Outcome| {
+        let answers = outcome.iter().zip(order);
+        let mut both = script.calls().zip(answers);
+        both.all(|((_, call), (answer, ordered))| call.key() != key || answer == ordered)
+    };
+    keys.into_iter()
+        .all(|key| possible.iter().any(|order| agree(key, order)))
 }
 
 /// The first window that holds more than its quota allows, by nothing but the recorded times and
-/// the costs of what was allowed.
-fn too_many(script: &Script, outcome: &Outcome) -> Option<Broken> {
-    let charges: Vec<(Nanos, Cost)> = script
+/// the costs of what was allowed to each key.
+fn too_many(script: &Script, outcome: &Outcome, counted: Counted) -> Option<Broken> {
+    let charges: Vec<(Option<u64>, Nanos, Cost)> = script
         .calls()
         .zip(outcome)
-        .filter_map(|((_, call), answer)| Some((answer.charged_at(call)?, call.cost()?)))
+        .filter_map(|((_, call), answer)| {
+            Some((call.key(), answer.charged_at(call)?, call.cost()?))
+        })
         .collect();
     script.quotas.iter().enumerate().find_map(|(index, quota)| {
-        let used = |until: Nanos| -> u64 {
-            let inside = |at: Nanos| at <= until && until - at < quota.window();
-            let charges = charges.iter().filter(|(at, _)| inside(*at));
-            charges.map(|(_, cost)| quota.charge(*cost)).sum()
+        let window = quota.window();
+        let used = |of: Option<u64>, until: Nanos| -> u64 {
+            let inside = |at: Nanos| match counted {
+                Counted::Aligned => at / window == until / window,
+                _ => at <= until && until - at < window,
+            };
+            let charges = charges.iter();
+            let charges = charges.filter(|(key, at, _)| *key == of && inside(*at));
+            charges.map(|(_, _, cost)| quota.charge(*cost)).sum()
         };
-        let full = charges.iter().find(|(at, _)| used(*at) > quota.limit());
-        full.map(|(until, _)| Broken::TooMany {
+        let full = charges
+            .iter()
+            .find(|(key, at, _)| used(*key, *at) > quota.limit());
+        full.map(|(_, until, _)| Broken::TooMany {
             quota: index,
             until: *until,
         })

@@ -1,6 +1,10 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+#[cfg(loom)]
+#[macro_use]
+mod keys;
+
 pub mod twins;
 
 #[cfg(loom)]
@@ -23,8 +27,13 @@ mod subject;
 #[cfg(loom)]
 pub use explore::{finds, holds, holds_at_random};
 #[cfg(loom)]
-pub use script::Script;
+pub use keys::{FlatTable, KeyEach, Keys, PlainHashes, Store, parts};
+#[cfg(loom)]
+pub use run::{Answer, Callee, TickingClock};
+#[cfg(loom)]
+pub use script::{Call, Script};
 #[cfg(loom)]
 pub use subject::{
-    Subject, bucket_ring, cas_ring, fixed_window, mutex_log, packed_counter, rejecting_log,
+    Subject, bucket_ring, cas_ring, fixed_window, flat_table, mutex_log, packed_counter,
+    rejecting_log,
 };

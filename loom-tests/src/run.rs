@@ -3,16 +3,32 @@
 use std::sync::Arc;
 
 use windowpane_core::sync::{Atomic, Ordering};
-use windowpane_core::{AcquireError, Clock, Decision, Detailed, Nanos, RateLimiter};
+use windowpane_core::{AcquireError, Clock, Decision, Detailed, Nanos, RateLimiter, StoreError};
 
 use crate::script::{Call, Script};
 
 /// What a call answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub enum Answer {
+    /// To `acquire`.
     Decision(Result<Decision, AcquireError>),
+    /// To `acquire_detailed` and `peek`.
     Detailed(Result<Detailed, AcquireError>),
-    Reset,
+    /// To `acquire`, by a store.
+    OfKey(Result<Decision, StoreError>),
+    /// To `peek`, by a store.
+    LookAtKey(Result<Detailed, StoreError>),
+    /// To what answers nothing that calls in another order would not.
+    Done,
+}
+
+/// What the calls of a script are made to.
+pub trait Callee: Send + Sync + 'static {
+    /// Makes a call.
+    ///
+    /// # Panics
+    /// If it is none of its calls: a mistake in a script.
+    fn make(&self, call: Call, clock: &TickingClock) -> Answer;
 }
 
 impl Answer {
@@ -22,6 +38,7 @@ impl Answer {
             (Call::Peek { .. }, _) => return None,
             (_, Answer::Decision(Ok(decision))) => *decision,
             (_, Answer::Detailed(Ok(detailed))) => detailed.decision(),
+            (_, Answer::OfKey(Ok(decision))) => *decision,
             _ => return None,
         };
         match decision {
@@ -40,26 +57,30 @@ pub(crate) struct Stage<L> {
     clock: TickingClock,
 }
 
-impl<L: RateLimiter> Stage<L> {
+impl<L: RateLimiter + 'static> Callee for L {
+    fn make(&self, call: Call, clock: &TickingClock) -> Answer {
+        match call {
+            Call::Acquire { now, cost } => Answer::Decision(self.acquire_at(now, cost)),
+            Call::Now { cost } => Answer::Decision(self.acquire_with(clock, cost)),
+            Call::Detailed { now, cost } => Answer::Detailed(self.acquire_detailed_at(now, cost)),
+            Call::Peek { now, cost } => Answer::Detailed(self.peek_at(now, cost)),
+            Call::Reset => {
+                self.reset();
+                Answer::Done
+            }
+            _ => panic!("{call:?} is not a call to every limiter"),
+        }
+    }
+}
+
+impl<L: Callee> Stage<L> {
     pub(crate) fn new(limiter: L) -> Stage<L> {
         let clock = TickingClock(Atomic::new(0));
         Stage { limiter, clock }
     }
 
     pub(crate) fn make(&self, call: Call) -> Answer {
-        let limiter = &self.limiter;
-        match call {
-            Call::Acquire { now, cost } => Answer::Decision(limiter.acquire_at(now, cost)),
-            Call::Now { cost } => Answer::Decision(limiter.acquire_with(&self.clock, cost)),
-            Call::Detailed { now, cost } => {
-                Answer::Detailed(limiter.acquire_detailed_at(now, cost))
-            }
-            Call::Peek { now, cost } => Answer::Detailed(limiter.peek_at(now, cost)),
-            Call::Reset => {
-                limiter.reset();
-                Answer::Reset
-            }
-        }
+        self.limiter.make(call, &self.clock)
     }
 
     fn make_all(&self, calls: &[Call]) -> Outcome {
@@ -68,7 +89,7 @@ impl<L: RateLimiter> Stage<L> {
 }
 
 /// Each reading is one nanosecond after the one before, whoever reads.
-struct TickingClock(Atomic<u64>);
+pub struct TickingClock(Atomic<u64>);
 
 impl Clock for TickingClock {
     fn now(&self) -> Nanos {
@@ -81,7 +102,7 @@ impl Clock for TickingClock {
 ///
 /// The threads share the limiter through std's `Arc`, which loom does not see: it adds no order
 /// between them. Answers travel by return value.
-pub(crate) fn race<L: RateLimiter + 'static>(script: &Arc<Script>, limiter: L) -> Outcome {
+pub(crate) fn race<L: Callee>(script: &Arc<Script>, limiter: L) -> Outcome {
     let stage = Arc::new(Stage::new(limiter));
     let mut outcome = stage.make_all(&script.before);
     let others: Vec<_> = (1..script.threads.len())

@@ -2,9 +2,9 @@
 
 use windowpane_core::{Cost, Nanos, Quotas};
 
-/// One call to a limiter.
+/// One call to a limiter, or to a store of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Call {
+pub enum Call {
     /// `acquire_at`.
     Acquire {
         /// The clock reading.
@@ -33,6 +33,34 @@ pub(crate) enum Call {
     },
     /// `reset`.
     Reset,
+    /// `acquire_at` of a store.
+    AcquireOf {
+        /// Whose quota it is.
+        key: u64,
+        /// The clock reading.
+        now: Nanos,
+        /// What is asked for.
+        cost: Cost,
+    },
+    /// `peek_at` of a store.
+    PeekOf {
+        /// Whose quota it is.
+        key: u64,
+        /// The clock reading.
+        now: Nanos,
+        /// What is asked for.
+        cost: Cost,
+    },
+    /// `reset` of a store.
+    ResetOf {
+        /// Whose quota it is.
+        key: u64,
+    },
+    /// `sweep_at` of a store.
+    Sweep {
+        /// The clock reading.
+        now: Nanos,
+    },
 }
 
 impl Call {
@@ -45,20 +73,34 @@ impl Call {
             Call::Acquire { cost, .. }
             | Call::Detailed { cost, .. }
             | Call::Peek { cost, .. }
-            | Call::Now { cost } => *cost = Cost::new(permits).expect("a cost above 0"),
-            Call::Reset => panic!("a reset costs nothing"),
+            | Call::Now { cost }
+            | Call::AcquireOf { cost, .. }
+            | Call::PeekOf { cost, .. } => *cost = Cost::new(permits).expect("a cost above 0"),
+            _ => panic!("{self:?} has no cost of its own"),
         }
         self
     }
 
-    /// What is asked for; nothing by a reset.
+    /// What is asked for; nothing by a reset, a sweep and the like.
     pub(crate) fn cost(&self) -> Option<Cost> {
         match *self {
             Call::Acquire { cost, .. }
             | Call::Detailed { cost, .. }
             | Call::Peek { cost, .. }
-            | Call::Now { cost } => Some(cost),
-            Call::Reset => None,
+            | Call::Now { cost }
+            | Call::AcquireOf { cost, .. }
+            | Call::PeekOf { cost, .. } => Some(cost),
+            _ => None,
+        }
+    }
+
+    /// Whose quota it is, in a store.
+    pub(crate) fn key(&self) -> Option<u64> {
+        match *self {
+            Call::AcquireOf { key, .. } | Call::PeekOf { key, .. } | Call::ResetOf { key } => {
+                Some(key)
+            }
+            _ => None,
         }
     }
 }
@@ -91,6 +133,28 @@ pub(crate) fn reset() -> Call {
     Call::Reset
 }
 
+/// Asks a store for one permit of `key` at `now`.
+pub(crate) fn acquire_of(key: u64, now: Nanos) -> Call {
+    let cost = Cost::ONE;
+    Call::AcquireOf { key, now, cost }
+}
+
+/// Looks at `key` at `now`.
+pub(crate) fn peek_of(key: u64, now: Nanos) -> Call {
+    let cost = Cost::ONE;
+    Call::PeekOf { key, now, cost }
+}
+
+/// Forgets all of `key`.
+pub(crate) fn reset_of(key: u64) -> Call {
+    Call::ResetOf { key }
+}
+
+/// Removes the keys that are idle at `now`.
+pub(crate) fn sweep(now: Nanos) -> Call {
+    Call::Sweep { now }
+}
+
 /// A limiter's quotas and who calls what: first some calls alone, then threads that race, then,
 /// when all threads are done, some calls alone that look at what the race has left.
 #[derive(Clone, Debug)]
@@ -102,6 +166,7 @@ pub struct Script {
     pub(crate) threads: Vec<Vec<Call>>,
     pub(crate) after: Vec<Call>,
     pub(crate) preemptions: Option<usize>,
+    pub(crate) steps_back: bool,
 }
 
 impl Script {
@@ -119,6 +184,7 @@ impl Script {
             threads: Vec::new(),
             after: Vec::new(),
             preemptions: None,
+            steps_back: false,
         }
     }
 
@@ -159,6 +225,14 @@ impl Script {
         self
     }
 
+    /// A key is forgotten before a reading of the clock that is earlier than when it fell idle. A
+    /// store answers that more strictly than a limiter for each key would, so it is compared with
+    /// itself used by one thread.
+    pub(crate) fn steps_back(mut self) -> Script {
+        self.steps_back = true;
+        self
+    }
+
     /// The quotas.
     pub fn quotas(&self) -> Quotas {
         self.quotas.clone()
@@ -188,7 +262,8 @@ impl Script {
     }
 
     pub(crate) fn resets(&self) -> bool {
-        self.calls().any(|(_, call)| call == Call::Reset)
+        self.calls()
+            .any(|(_, call)| matches!(call, Call::Reset | Call::ResetOf { .. }))
     }
 }
 

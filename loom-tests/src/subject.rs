@@ -6,6 +6,7 @@ use windowpane_cas_ring::CasRing;
 use windowpane_mutex_log::{MutexLog, OnRegression};
 use windowpane_packed_counter::PackedCounter;
 
+use crate::keys::{FlatTable, KeyEach, Store, parts};
 use crate::script::Script;
 
 /// A limiter under test, and the oracle.
@@ -13,10 +14,21 @@ pub struct Subject<L, O> {
     pub(crate) name: &'static str,
     pub(crate) build: fn(&Script) -> L,
     pub(crate) oracle: fn(&Script) -> O,
-    /// No window may ever hold more than its limit.
-    pub(crate) exact: bool,
+    /// Which windows may never hold more than their limit, whatever the oracle says.
+    pub(crate) counted: Counted,
     /// Its calls take so many steps that a script's bound on preemptions holds for it.
     pub(crate) bounded: bool,
+}
+
+/// Windows in which permits are counted by their recorded times alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counted {
+    /// None: the limiter is approximate.
+    None,
+    /// Any that ends at a recorded time.
+    All,
+    /// Those that begin at multiples of the window.
+    Aligned,
 }
 
 impl<L, O> Clone for Subject<L, O> {
@@ -34,7 +46,7 @@ impl<L, O> Subject<L, O> {
             name,
             build,
             oracle: self.oracle,
-            exact: self.exact,
+            counted: self.counted,
             bounded: self.bounded,
         }
     }
@@ -48,7 +60,7 @@ pub fn mutex_log() -> Subject<MutexLog, MutexLog> {
         name: "mutex-log",
         build,
         oracle: build,
-        exact: true,
+        counted: Counted::All,
         bounded: false,
     }
 }
@@ -61,7 +73,7 @@ pub fn rejecting_log() -> Subject<MutexLog, MutexLog> {
         name: "mutex-log, rejecting",
         build,
         oracle: build,
-        exact: true,
+        counted: Counted::All,
         bounded: false,
     }
 }
@@ -74,7 +86,7 @@ pub fn cas_ring() -> Subject<CasRing, MutexLog> {
             CasRing::with_capacity(script.quotas(), script.ring_capacity()).expect("a ring")
         },
         oracle: mutex_log().oracle,
-        exact: true,
+        counted: Counted::All,
         bounded: true,
     }
 }
@@ -87,7 +99,7 @@ pub fn packed_counter() -> Subject<PackedCounter, PackedCounter> {
         name: "packed-counter",
         build,
         oracle: build,
-        exact: false,
+        counted: Counted::None,
         bounded: false,
     }
 }
@@ -99,7 +111,7 @@ pub fn fixed_window() -> Subject<FixedWindow, FixedWindow> {
         name: "fixed-window",
         build,
         oracle: build,
-        exact: false,
+        counted: Counted::Aligned,
         bounded: false,
     }
 }
@@ -114,7 +126,24 @@ pub fn bucket_ring() -> Subject<BucketRing, BucketRing> {
         name: "bucket-ring",
         build,
         oracle: build,
-        exact: true,
+        counted: Counted::All,
+        bounded: true,
+    }
+}
+
+/// The flat table, under the rule of the fixed window, compared with a limiter for each key.
+pub fn flat_table() -> Subject<Store<FlatTable>, KeyEach> {
+    Subject {
+        name: "flat-table",
+        build: |script| {
+            let (rule, entries, clock, hasher) = parts(script);
+            Store(FlatTable::with_rule(rule, entries, clock, hasher))
+        },
+        oracle: |script| match script.steps_back {
+            true => KeyEach::itself(script),
+            false => KeyEach::limiters(script.quotas()),
+        },
+        counted: Counted::Aligned,
         bounded: true,
     }
 }

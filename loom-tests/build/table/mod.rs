@@ -2,6 +2,7 @@
 
 mod bucket_ring;
 mod cas_ring;
+mod flat_table;
 mod models;
 mod mutex_log;
 mod one_word;
@@ -37,6 +38,7 @@ pub(crate) fn twins() -> impl Iterator<Item = &'static Twin> {
         packed_counter::TWINS,
         cas_ring::TWINS,
         bucket_ring::TWINS,
+        flat_table::TWINS,
     ]
     .into_iter()
     .flatten()

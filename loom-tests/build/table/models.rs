@@ -1,6 +1,8 @@
 //! The models that each limiter must hold under: functions of `scripts`.
 
-use Limiter::{BucketRing, CasRing, FixedWindow, MutexLog, PackedCounter, RejectingLog};
+use Limiter::{
+    BucketRing, CasRing, FixedWindow, FlatTable, MutexLog, PackedCounter, RejectingLog,
+};
 
 /// A limiter under test: a function of this package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +13,7 @@ pub(crate) enum Limiter {
     PackedCounter,
     CasRing,
     BucketRing,
+    FlatTable,
 }
 
 impl Limiter {
@@ -23,6 +26,7 @@ impl Limiter {
             PackedCounter => "packed_counter",
             CasRing => "cas_ring",
             BucketRing => "bucket_ring",
+            FlatTable => "flat_table",
         }
     }
 }
@@ -134,6 +138,24 @@ pub(crate) const MODELS: &[(Limiter, &[&str])] = &[
             "buckets::record_beside_its_head",
             "buckets::reset_goes_on",
             "buckets::two_quotas",
+        ],
+    ),
+    (
+        FlatTable,
+        &[
+            "keys::inserted_twice",
+            "keys::inserted_in_two_places",
+            "keys::inserted_by_three",
+            "keys::evicted_while_charged",
+            "keys::reused_while_charged",
+            "keys::forgotten_before_an_early_reading",
+            "keys::swept_while_charged",
+            "keys::swept_before_an_early_reading",
+            "keys::swept_before_an_early_look",
+            "keys::swept_while_inserted",
+            "keys::charged_and_looked_at",
+            "keys::looked_at_while_inserted",
+            "keys::reset_while_charged",
         ],
     ),
 ];

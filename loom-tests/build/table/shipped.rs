@@ -13,16 +13,19 @@ pub(crate) enum Shipped {
     CasRing,
     /// The bucket ring.
     BucketRing,
+    /// The flat table of keys.
+    FlatTable,
 }
 
 impl Shipped {
     /// All of them.
-    pub(crate) const ALL: [Shipped; 5] = [
+    pub(crate) const ALL: [Shipped; 6] = [
         Shipped::MutexLog,
         Shipped::OneWord,
         Shipped::PackedCounter,
         Shipped::CasRing,
         Shipped::BucketRing,
+        Shipped::FlatTable,
     ];
 
     /// The module of its twins.
@@ -33,6 +36,7 @@ impl Shipped {
             Shipped::PackedCounter => "packed_counter",
             Shipped::CasRing => "cas_ring",
             Shipped::BucketRing => "bucket_ring",
+            Shipped::FlatTable => "flat_table",
         }
     }
 
@@ -44,6 +48,7 @@ impl Shipped {
             Shipped::PackedCounter => "../crates/packed-counter/src",
             Shipped::CasRing => "../crates/cas-ring/src",
             Shipped::BucketRing => "../crates/bucket-ring/src",
+            Shipped::FlatTable => "../crates/keyed/src/flat",
         }
     }
 
@@ -62,6 +67,7 @@ impl Shipped {
                 "view.rs",
                 "ring.rs",
             ],
+            Shipped::FlatTable => &["entry.rs", "places.rs", "counts.rs", "insert.rs", "table.rs"],
         }
     }
 
@@ -77,6 +83,13 @@ impl Shipped {
             Shipped::PackedCounter => "pub use rule::TwoWindowRule;",
             Shipped::CasRing => "pub use ring::CasRing;",
             Shipped::BucketRing => "pub use ring::BucketRing;",
+            Shipped::FlatTable => {
+                "use std::hash::RandomState as DefaultHasher;\n\
+                 use windowpane_keyed::{UNRECORDED, WhenFull};\n\
+                 pub use table::FlatTable;\n\
+                 #[cfg(loom)]\n\
+                 as_keys!(table::FlatTable);"
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 pub mod any;
 pub mod buckets;
 pub mod exact;
+pub mod keys;
 pub mod log;
 pub mod random;
 pub mod ring;

@@ -1,6 +1,8 @@
 //! Scripts that nobody thought of.
 
-use crate::script::{Call, Script, acquire, detailed, peek, reset};
+use crate::script::{
+    Call, Script, acquire, acquire_of, detailed, peek, peek_of, reset, reset_of, sweep,
+};
 
 /// Random numbers by SplitMix64: the same for a seed on every machine and for ever.
 struct Random(u64);
@@ -81,5 +83,39 @@ fn call(random: &mut Random, time: &mut u64, longest: u64, largest: u64) -> Call
         1 => peek(now).costing(cost),
         2 => detailed(now).costing(cost),
         _ => acquire(now).costing(cost),
+    }
+}
+
+/// The random script of a seed for a store of two entries: up to three keys before, all idle when
+/// the threads begin, and two keys that these ask for, so that there is always room.
+pub fn random_of_keys(seed: u64) -> Script {
+    let random = &mut Random(seed);
+    let limit = 1 + random.below(2);
+    let quota = format!("{limit}/10ns");
+    let mut script = Script::new([quota.as_str()]);
+    let before = random.below(4);
+    script = script.before((0..before).map(|_| acquire_of(1 + random.below(2), random.below(10))));
+    let threads = match random.below(4) {
+        0 => vec![1, 1, 1],
+        1 => vec![1, 3],
+        _ => vec![2, 2],
+    };
+    for calls in threads {
+        let calls: Vec<Call> = (0..calls).map(|_| call_of_a_key(random)).collect();
+        script = script.thread(calls);
+    }
+    let looks = [1, 3].map(|key| peek_of(key, 12));
+    script.after(looks).preemptions(3)
+}
+
+fn call_of_a_key(random: &mut Random) -> Call {
+    // One goes first to the entry that both like best, one is asked for more often.
+    let key = if random.one_in(3) { 3 } else { 1 };
+    let now = 10 + random.below(2);
+    match random.below(8) {
+        0 => sweep(now),
+        1 => reset_of(key),
+        2 => peek_of(key, now),
+        _ => acquire_of(key, now),
     }
 }

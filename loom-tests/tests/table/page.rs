@@ -13,8 +13,8 @@ they say. How to read it: [README.md](README.md).
 
 ## Models
 
-The bound is on preemptions, and holds for the rings; the log and the one-word limiters are explored
-exhaustively.
+The bound is on preemptions, and holds for the rings and the flat table; the log and the one-word
+limiters are explored exhaustively.
 
 | model | the race | bound | limiters that hold under it |
 |---|---|---|---|

@@ -8,6 +8,7 @@ const GROUPS: &[(&str, &str)] = &[
     ("windows", include_str!("../../src/scripts/windows.rs")),
     ("ring", include_str!("../../src/scripts/ring.rs")),
     ("buckets", include_str!("../../src/scripts/buckets.rs")),
+    ("keys", include_str!("../../src/scripts/keys.rs")),
 ];
 
 /// One script.

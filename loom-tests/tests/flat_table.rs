@@ -1,0 +1,20 @@
+//! The flat table of keys under every schedule, and its twins. `build/table` lists both.
+#![cfg(loom)]
+
+macro_rules! model {
+    ($group:ident::$model:ident) => {
+        windowpane_loom_tests::ships!(flat_table $group::$model);
+    };
+}
+
+macro_rules! twin {
+    (flat_table $twin:ident $group:ident::$model:ident) => {
+        windowpane_loom_tests::found!(flat_table flat_table $twin $group::$model, |script| {
+            use windowpane_loom_tests::{Store, parts, twins::flat_table::$twin::FlatTable};
+            let (rule, entries, clock, hasher) = parts(script);
+            Store(FlatTable::with_rule(rule, entries, clock, hasher))
+        });
+    };
+}
+
+include!(concat!(env!("OUT_DIR"), "/flat_table.rs"));
