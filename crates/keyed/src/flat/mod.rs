@@ -17,15 +17,19 @@
 //!
 //! An unknown key takes an empty entry of its way, or one whose key is idle, the longest idle of a
 //! block of eight. A live key is never evicted: if a key's 32 entries are all live, it is answered
-//! as [`WhenFull`] says, and that is counted. In a table that is half full of live keys that hardly
-//! happens to anybody; the fuller it gets, the more often: give the table twice as many entries as
-//! there may be live keys, so 32 bytes a key.
+//! as [`WhenFull`] says, and that is counted. An entry that another thread is about to give to
+//! another key counts as taken. In a table that is half full of live keys that hardly happens to
+//! anybody; the fuller it gets, the more often: give the table twice as many entries as there may
+//! be live keys, so 32 bytes a key.
 //!
 //! A known key's decision examines the four entries of one line, nearly always; any other decision
 //! the 32 of the way, and an insertion those twice: once to find that the key is unknown and where
 //! there is room, once more when its entry is claimed, to make sure that no other thread has inserted
 //! the key meanwhile. Only another thread's success can make it go round again. So a flood of keys
 //! costs each call as much as any other new key, whatever the table holds.
+//!
+//! Denials are not counted, though [`KeyedLimiter`](crate::KeyedLimiter) counts its own: a denial
+//! writes nothing here, and a caller who wants the count has the answers.
 //!
 //! # Clocks that step back
 //!
