@@ -11,7 +11,7 @@ use windowpane_lab::contestants::Contestant;
 use windowpane_lab::measure::arguments::criterion_mode;
 use windowpane_lab::measure::plan::Mode;
 use windowpane_lab::measure::state::State;
-use windowpane_lab::measure::throughput::{Cell, iterations, pace};
+use windowpane_lab::measure::throughput::{Cell, iterations, pace, prepare};
 use windowpane_lab::measure::versus::everyone;
 
 /// Threads, samples, and milliseconds of warming and measuring.
@@ -34,10 +34,18 @@ fn bench(criterion: &mut Criterion, mode: Mode) {
             .warm_up_time(Duration::from_millis(warm_up))
             .measurement_time(Duration::from_millis(measure));
         for contestant in everyone() {
+            let name = contestant.info().name;
+            let one = Cell { state, threads: 1 };
+            if let Err(cannot) = pace(&*contestant, one, Duration::ZERO)
+                .and_then(|pace| prepare(&*contestant, state, pace))
+            {
+                println!("throughput/{}/{name}: {cannot}", state.word());
+                continue;
+            }
             for &threads in threads {
                 let cell = Cell { state, threads };
                 group.throughput(Throughput::Elements(threads as u64));
-                let id = BenchmarkId::new(contestant.info().name, threads);
+                let id = BenchmarkId::new(name, threads);
                 group.bench_with_input(id, &cell, |bencher, &cell| {
                     run(bencher, &*contestant, cell);
                 });

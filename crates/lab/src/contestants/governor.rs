@@ -31,20 +31,24 @@ impl Adapter for Governor {
     };
 
     fn on_clock<C: ContestClock>(quota: Quota, clock: C) -> Result<impl Decide + 'static, Cannot> {
-        let burst = u32::try_from(quota.limit())
-            .ok()
-            .and_then(NonZeroU32::new)
-            .ok_or_else(|| Cannot(format!("a limit of {}: 1 to 2^32 - 1", quota.limit())))?;
-        // As governor's own constructor rounds: down, so never stricter than the quota.
-        let every = Duration::from_nanos(quota.window() / quota.limit());
-        let quota = GovernorQuota::with_period(every)
-            .ok_or_else(|| Cannot("less than 1 ns a permit".into()))?
-            .allow_burst(burst);
         Ok(Direct(RateLimiter::direct_with_clock(
-            quota,
+            self::quota(quota)?,
             OnClock(clock),
         )))
     }
+}
+
+/// A quota as governor has it: the burst is the limit.
+pub(super) fn quota(quota: Quota) -> Result<GovernorQuota, Cannot> {
+    let burst = u32::try_from(quota.limit())
+        .ok()
+        .and_then(NonZeroU32::new)
+        .ok_or_else(|| Cannot(format!("a limit of {}: 1 to 2^32 - 1", quota.limit())))?;
+    // As governor's own constructor rounds: down, so never stricter than the quota.
+    let every = Duration::from_nanos(quota.window() / quota.limit());
+    GovernorQuota::with_period(every)
+        .map(|quota| quota.allow_burst(burst))
+        .ok_or_else(|| Cannot("less than 1 ns a permit".into()))
 }
 
 type Inner<C> = RateLimiter<NotKeyed, InMemoryState, OnClock<C>, NoOpMiddleware<GovernorNanos>>;
@@ -53,7 +57,7 @@ struct Direct<C: ContestClock>(Inner<C>);
 
 /// Our clock as governor wants one: its own nanoseconds, no conversion.
 #[derive(Clone)]
-struct OnClock<C>(C);
+pub(super) struct OnClock<C>(pub(super) C);
 
 impl<C: ContestClock> GovernorClock for OnClock<C> {
     type Instant = GovernorNanos;

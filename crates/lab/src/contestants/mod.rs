@@ -6,9 +6,12 @@
 mod clock_only;
 mod governor;
 mod instance;
+pub mod keyed;
 mod ours;
 mod plain_log;
 mod rate_net;
+mod ratelimit;
+mod trypema;
 
 use windowpane_core::{Clock, Quota};
 
@@ -139,10 +142,12 @@ impl<A: Adapter> Contestant for A {
 /// Everyone: ours in the registry's order, then the rivals. The floor is not among them.
 pub fn all() -> Vec<Box<dyn Contestant>> {
     let mut all = ours::all();
-    let rivals: [Box<dyn Contestant>; 4] = [
+    let rivals: [Box<dyn Contestant>; 6] = [
         Box::new(governor::Governor),
         Box::new(rate_net::SlidingLog),
         Box::new(rate_net::SlidingCounter),
+        Box::new(ratelimit::TokenBucket),
+        Box::new(trypema::Absolute),
         Box::new(plain_log::PlainLog),
     ];
     all.extend(rivals);

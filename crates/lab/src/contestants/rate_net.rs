@@ -65,10 +65,7 @@ fn build<C: ContestClock>(
     Builder::new()
         .algorithm(algorithm)
         .quota(limit, Duration::from_nanos(quota.window()))
-        .clock(OnClock {
-            clock,
-            zero: Monotonic::from(zero()),
-        })
+        .clock(OnClock::new(clock))
         .try_build_direct()
         .map(Direct)
         .map_err(|error| Cannot(error.to_string()))
@@ -82,9 +79,18 @@ fn zero() -> Instant {
 
 /// Our clock as rate-net wants one: an instant so and so long after a zero.
 #[derive(Clone)]
-struct OnClock<C> {
+pub(super) struct OnClock<C> {
     clock: C,
     zero: Monotonic,
+}
+
+impl<C> OnClock<C> {
+    pub(super) fn new(clock: C) -> OnClock<C> {
+        OnClock {
+            clock,
+            zero: Monotonic::from(zero()),
+        }
+    }
 }
 
 impl<C: ContestClock> clock_lib::Clock for OnClock<C> {

@@ -2,11 +2,14 @@
 
 use std::process::ExitCode;
 
+use windowpane_core::{Cost, Quota};
+
+use super::clock::{BenchClock, LabClock, Pace};
 use super::recording::Recording;
 use super::rows::AccuracyRow;
 use super::state::State;
 use super::traffic::Traffic;
-use crate::contestants::{Origin, Rule};
+use crate::contestants::{Contestant, Origin, Rule, Told};
 
 /// Something that came out otherwise than expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +26,7 @@ pub struct Finding {
 /// definitions of `traffic` say, memory keeps to its formula.
 pub fn findings(recording: &Recording, traffic: &[Traffic]) -> Vec<Finding> {
     let mut findings = Vec::new();
+    let mut keyed_found = Vec::new();
     let ours = |name: &str| {
         let who = recording
             .contestants
@@ -67,6 +71,17 @@ pub fn findings(recording: &Recording, traffic: &[Traffic]) -> Vec<Finding> {
             found(&row.contestant, format!("*{}*: {what}", row.traffic));
         }
     }
+    for row in &recording.keyed {
+        let ours = row.origin == Origin::Ours.word();
+        if (ours && !row.cannot.is_empty()) || (row.cannot.is_empty() && !row.share_ok) {
+            let cell = format!("{}, {}, {} threads", row.workload, row.key, row.threads);
+            keyed_found.push(Finding {
+                contestant: row.contestant.clone(),
+                ours,
+                what: share(&cell, row.allowed_share, &row.cannot),
+            });
+        }
+    }
     for row in &recording.memory {
         if let (Some(bytes), Some(at_most)) = (row.bytes, row.at_most)
             && bytes > at_most
@@ -80,6 +95,7 @@ pub fn findings(recording: &Recording, traffic: &[Traffic]) -> Vec<Finding> {
             );
         }
     }
+    findings.extend(keyed_found);
     findings
 }
 
@@ -145,9 +161,33 @@ fn share(cell: &str, allowed: f64, cannot: &str) -> String {
     }
 }
 
-/// Prints the findings; failure if one is of ours.
-pub fn told(recording: &Recording, traffic: &[Traffic]) -> ExitCode {
-    let findings = findings(recording, traffic);
+/// Who lets a cost above the limit pass, on the real clock: it could never fit.
+pub fn costs(everyone: &[Box<dyn Contestant>]) -> Vec<Finding> {
+    let quota: Quota = "10/60s".parse().expect("a quota");
+    let mut findings = Vec::new();
+    for contestant in everyone {
+        let info = contestant.info();
+        let clock = LabClock::Bench(BenchClock::new(Pace::REAL));
+        let Ok(instance) = contestant.build(quota, clock) else {
+            continue;
+        };
+        // The floor limits nothing, and who cannot express a cost says so.
+        let passes = |told: Told| told.allowed && info.origin != Origin::Floor;
+        if instance.decide_cost(Cost::of::<1_000>()).is_ok_and(passes) {
+            findings.push(Finding {
+                contestant: info.name.into(),
+                ours: info.origin == Origin::Ours,
+                what: format!("a cost of 1000 passes a quota of {quota}"),
+            });
+        }
+    }
+    findings
+}
+
+/// Prints the findings of the run and `more`; failure if one is of ours.
+pub fn told(recording: &Recording, traffic: &[Traffic], more: Vec<Finding>) -> ExitCode {
+    let mut findings = findings(recording, traffic);
+    findings.extend(more);
     for finding in &findings {
         let whose = if finding.ours { "FAILED" } else { "finding" };
         println!("{whose}: {}: {}", finding.contestant, finding.what);
@@ -155,7 +195,7 @@ pub fn told(recording: &Recording, traffic: &[Traffic]) -> ExitCode {
     let failed = findings.iter().filter(|finding| finding.ours).count();
     println!(
         "{} measurements, {} judgements of accuracy, {} counts of memory: {failed} failed, {} findings about rivals",
-        recording.throughput.len() + recording.latency.len(),
+        recording.throughput.len() + recording.latency.len() + recording.keyed.len(),
         recording.accuracy.len(),
         recording.memory.len(),
         findings.len() - failed

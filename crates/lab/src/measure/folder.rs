@@ -118,6 +118,13 @@ pub fn write_raw(recording: &Recording, folder: &Path) -> Result<()> {
     csv(folder, "traffic.csv", &recording.traffic)?;
     csv(folder, "memory.csv", &recording.memory)?;
     csv(folder, "accuracy.csv", &recording.accuracy)?;
+    csv(
+        folder,
+        "keyed-contestants.csv",
+        &recording.keyed_contestants,
+    )?;
+    csv(folder, "keyed.csv", &recording.keyed)?;
+    csv(folder, "keyed-memory.csv", &recording.keyed_memory)?;
     let environment = serde_json::to_string_pretty(&recording.environment)? + "\n";
     text(folder, "environment.json", &environment)?;
     histograms(recording, &folder.join("histograms"))

@@ -7,6 +7,7 @@
 //! | [`clock`] | the clock that all contestants share |
 //! | [`workers`] | threads, timed by their own clocks |
 //! | [`throughput`], [`latency`], [`memory`], [`accuracy`] | one measurement each |
+//! | [`keyed`] | throughput and memory of stores of many keys |
 //! | [`traffic`], [`trace`] | the requests of the accuracy measurements |
 //! | [`plan`], [`session`] | what a run measures, and in which order |
 //! | [`arguments`], [`versus`], [`expect`] | what the bench targets do with it |
@@ -19,6 +20,7 @@ pub mod definitions;
 pub mod environment;
 pub mod expect;
 pub mod folder;
+pub mod keyed;
 pub mod latency;
 pub mod memory;
 pub mod plan;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::definitions::{self, ByMode, Threads};
 use super::environment::cores;
+use super::keyed::{self, KeyedCell};
 use super::state::State;
 use super::throughput::{Cell, Times};
 
@@ -35,6 +36,9 @@ impl Mode {
 /// Who stands against itself to show the noise.
 pub const REFERENCE: &str = "cas-ring";
 
+/// The same where there are many keys.
+pub const KEYED_REFERENCE: &str = "flat/gcra";
+
 /// What a run measures.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -57,6 +61,8 @@ pub struct Plan {
     /// Cells of response time; none has more threads than there are cores, since a generator that
     /// is not scheduled measures itself.
     pub open: Vec<Cell>,
+    /// Cells over many keys.
+    pub keyed: Vec<KeyedCell>,
     /// Whether memory and accuracy are measured, too.
     pub without_clock: bool,
     /// After this no further round is begun.
@@ -100,6 +106,7 @@ impl Plan {
             throughput: cells(mode, |threads| &threads.throughput),
             closed: cells(mode, |threads| &threads.service),
             open,
+            keyed: keyed::cells(mode),
             without_clock: true,
             budget: Duration::from_secs(seconds),
         }
@@ -116,10 +123,17 @@ impl Plan {
             }),
             pairs_first: 0,
             throughput: Vec::new(),
+            keyed: Vec::new(),
             without_clock: false,
             ..plan
         }
     }
+}
+
+/// What a filter is compared with, of many keys: `keyed/insert/String/governor/1`.
+pub fn keyed_name(contestant: &str, cell: KeyedCell) -> String {
+    let (workload, key) = (&cell.workload.name, cell.key.word());
+    format!("keyed/{workload}/{key}/{contestant}/{}", cell.threads)
 }
 
 /// What a filter is compared with: `throughput/allowed/cas-ring/2`.

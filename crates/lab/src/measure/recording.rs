@@ -5,11 +5,14 @@ use std::collections::BTreeMap;
 use hdrhistogram::Histogram;
 
 use super::environment::{Environment, cores};
+use super::keyed::{self, KeyedCell};
 use super::latency::{Closed, Latency, Open, Percentiles};
 use super::rows::{
-    AccuracyRow, ContestantRow, LatencyRow, MemoryRow, Side, ThroughputRow, TrafficRow,
+    AccuracyRow, ContestantRow, KeyedContestantRow, KeyedMemoryRow, KeyedRow, LatencyRow,
+    MemoryRow, Side, ThroughputRow, TrafficRow,
 };
 use super::throughput::{Cell, Measured, OnTraffic};
+use crate::contestants::keyed::KeyedInfo;
 use crate::contestants::{Cannot, Info};
 
 /// Everything that a run measured.
@@ -33,6 +36,12 @@ pub struct Recording {
     pub memory: Vec<MemoryRow>,
     /// Right and wrong decisions.
     pub accuracy: Vec<AccuracyRow>,
+    /// Who limits many keys.
+    pub keyed_contestants: Vec<KeyedContestantRow>,
+    /// Decisions a second over many keys.
+    pub keyed: Vec<KeyedRow>,
+    /// Bytes of many keys.
+    pub keyed_memory: Vec<KeyedMemoryRow>,
 }
 
 /// The histogram of a cell, over all rounds.
@@ -80,7 +89,61 @@ impl Recording {
             traffic: Vec::new(),
             memory: Vec::new(),
             accuracy: Vec::new(),
+            keyed_contestants: Vec::new(),
+            keyed: Vec::new(),
+            keyed_memory: Vec::new(),
         }
+    }
+
+    /// Adds who limits many keys.
+    pub fn add_keyed_contestants(&mut self, everyone: impl Iterator<Item = KeyedInfo>) {
+        let row = |info: KeyedInfo| KeyedContestantRow {
+            contestant: info.name.into(),
+            origin: info.origin.word().into(),
+            about: info.about.into(),
+            hasher: info.hasher.into(),
+            cannot: info.cannot.into(),
+        };
+        self.keyed_contestants.extend(everyone.map(row));
+    }
+
+    /// Adds a measurement over many keys.
+    pub fn add_keyed(
+        &mut self,
+        (round, position): (u32, u32),
+        info: KeyedInfo,
+        side: Side,
+        cell: KeyedCell,
+        measured: &Result<keyed::Measured, Cannot>,
+    ) {
+        let mut row = KeyedRow {
+            round,
+            position,
+            contestant: info.name.into(),
+            origin: info.origin.word().into(),
+            side,
+            workload: cell.workload.name.clone(),
+            about: cell.workload.about.clone(),
+            quota: cell.workload.quota.to_string(),
+            keys: cell.workload.keys,
+            key: cell.key.word().into(),
+            threads: cell.threads,
+            oversubscribed: cell.threads > cores(),
+            ..KeyedRow::default()
+        };
+        match measured {
+            Ok(measured) => {
+                row.decisions = measured.throughput.operations();
+                row.elapsed_ns = measured.throughput.elapsed().as_nanos() as u64;
+                row.per_second = rounded(measured.throughput.per_second());
+                row.allowed_share = measured.allowed;
+                row.share_ok = measured.share_ok;
+                row.unpinned = measured.unpinned;
+                self.environment.pinned &= measured.unpinned == 0;
+            }
+            Err(cannot) => row.cannot.clone_from(&cannot.0),
+        }
+        self.keyed.push(row);
     }
 
     /// Adds a measurement of throughput.

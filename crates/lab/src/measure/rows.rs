@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 /// Which of a pair a measurement is, where one contestant is measured against itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Side {
     /// The contestant itself.
+    #[default]
     #[serde(rename = "")]
     One,
     /// The same contestant, measured again beside itself: what differs is noise.
@@ -246,4 +247,83 @@ pub struct ContestantRow {
     pub cannot: String,
     /// Its memory, in words.
     pub memory: String,
+}
+
+/// `keyed.csv`: one measurement over many keys in one round.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct KeyedRow {
+    /// From 1.
+    pub round: u32,
+    /// Its place in the round's order.
+    pub position: u32,
+    /// Who.
+    pub contestant: String,
+    /// `ours` or `rival`.
+    pub origin: String,
+    /// `again` for the second of the A/A pair.
+    pub side: Side,
+    /// The workload's name.
+    pub workload: String,
+    /// What it is, in one line.
+    pub about: String,
+    /// The quota of every key.
+    pub quota: String,
+    /// How many keys there are.
+    pub keys: u32,
+    /// What they are: `String` or `u64`.
+    pub key: String,
+    /// Worker threads.
+    pub threads: usize,
+    /// Whether there were more threads than cores.
+    pub oversubscribed: bool,
+    /// Decisions of all workers.
+    pub decisions: u64,
+    /// From the first worker's start to the last worker's end, by their clocks.
+    pub elapsed_ns: u64,
+    /// Decisions a second.
+    pub per_second: f64,
+    /// The share of decisions that were allowed.
+    pub allowed_share: f64,
+    /// Whether that is what the definition says; if not, the row counts for nothing.
+    pub share_ok: bool,
+    /// Workers that could not be pinned to a core.
+    pub unpinned: u64,
+    /// Why there is no figure.
+    pub cannot: String,
+}
+
+/// `keyed-memory.csv`: bytes of a store of so many keys.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct KeyedMemoryRow {
+    /// Who.
+    pub contestant: String,
+    /// `ours` or `rival`.
+    pub origin: String,
+    /// How many keys.
+    pub keys: u64,
+    /// The limit of every key.
+    pub limit: u64,
+    /// `one request a key` or `full`.
+    pub fill: String,
+    /// What was accepted.
+    pub accepted: u64,
+    /// What the allocator counted, of all keys.
+    pub bytes: Option<u64>,
+    /// Why there is no figure.
+    pub cannot: String,
+}
+
+/// `keyed-contestants.csv`: who was measured over many keys.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeyedContestantRow {
+    /// The name in every table.
+    pub contestant: String,
+    /// `ours` or `rival`.
+    pub origin: String,
+    /// What it is.
+    pub about: String,
+    /// The hasher of its keys.
+    pub hasher: String,
+    /// What it cannot do.
+    pub cannot: String,
 }

@@ -9,13 +9,14 @@ use rand::seq::SliceRandom;
 
 use super::environment::Environment;
 use super::latency::{self, Loaded, ResponseTime, ServiceTime};
-use super::plan::{Plan, REFERENCE, name};
+use super::plan::{KEYED_REFERENCE, Plan, REFERENCE, keyed_name, name};
 use super::recording::{At, Recording};
 use super::rows::Side;
 use super::state::State;
 use super::throughput::{self, Cell};
 use super::traffic::Traffic;
-use super::{accuracy, memory};
+use super::{accuracy, keyed, memory};
+use crate::contestants::keyed::KeyedContestant;
 use crate::contestants::{Contestant, Info, Origin};
 use crate::report::spread::noise;
 
@@ -38,6 +39,8 @@ pub struct Session<'a> {
     pub plan: Plan,
     /// Who is measured, the floor among them.
     pub everyone: &'a [Box<dyn Contestant>],
+    /// Who is measured over many keys.
+    pub keyed: &'a [Box<dyn KeyedContestant>],
     /// The requests that accuracy is measured on.
     pub traffic: &'a [Traffic],
     /// What is allocated now, by the allocator that the program counts with.
@@ -58,6 +61,8 @@ enum Kind {
     /// Throughput on the traffic of this index.
     Traffic(usize),
     EmptyPair,
+    /// Throughput over many keys, in the cell of this index; the contestant is one of those.
+    Keyed(usize, Side),
 }
 
 impl Kind {
@@ -68,6 +73,7 @@ impl Kind {
             Kind::Closed | Kind::EmptyPair => "service",
             Kind::Open => "response",
             Kind::Traffic(_) => "traffic",
+            Kind::Keyed(..) => "keyed",
         }
     }
 }
@@ -85,6 +91,7 @@ impl Session<'_> {
         let began = Instant::now();
         let everyone = self.everyone.iter().map(|contestant| contestant.info());
         let mut recording = Recording::new(environment, everyone);
+        recording.add_keyed_contestants(self.keyed.iter().map(|contestant| contestant.info()));
         let jobs = self.jobs();
         let first = self.pairs_first(&jobs);
         self.progress
@@ -97,6 +104,13 @@ impl Session<'_> {
         let mut random = StdRng::seed_from_u64(self.plan.seed);
         for round in 1..=self.plan.rounds {
             let mut order = jobs.clone();
+            order.retain(|job| match job.kind {
+                Kind::Keyed(cell, _) => {
+                    let rounds = self.plan.keyed[cell].workload.rounds;
+                    round <= rounds.of(self.plan.mode)
+                }
+                _ => true,
+            });
             order.shuffle(&mut random);
             for (position, job) in order.into_iter().enumerate() {
                 self.do_job(job, round, position as u32, &mut recording);
@@ -116,12 +130,16 @@ impl Session<'_> {
     /// What would be measured, by the names that the filter is compared with.
     pub fn names(&self) -> impl Iterator<Item = String> {
         self.jobs().into_iter().filter_map(|job| match job.kind {
-            Kind::Throughput(Side::Again) => None,
+            Kind::Throughput(Side::Again) | Kind::Keyed(_, Side::Again) => None,
             _ => Some(self.name(job)),
         })
     }
 
     fn name(&self, job: Job) -> String {
+        if let Kind::Keyed(cell, _) = job.kind {
+            let who = self.keyed[job.contestant].info().name;
+            return keyed_name(who, self.plan.keyed[cell]);
+        }
         let who = self.info(job).name;
         match job.kind {
             Kind::Traffic(nth) => format!("traffic/{}/{who}", self.traffic[nth].name),
@@ -176,6 +194,7 @@ impl Session<'_> {
         if !plan.throughput.is_empty() {
             jobs.extend(self.on_traffic());
         }
+        jobs.extend(self.over_keys());
         jobs.retain(|job| self.name(*job).contains(&self.filter));
         jobs
     }
@@ -229,6 +248,28 @@ impl Session<'_> {
             })
         });
         jobs.collect()
+    }
+
+    /// Everyone who limits many keys in each of those cells, and the reference again.
+    fn over_keys(&self) -> Vec<Job> {
+        let mut jobs = Vec::new();
+        for nth in 0..self.plan.keyed.len() {
+            for (contestant, who) in self.keyed.iter().enumerate() {
+                let job = |side| Job {
+                    kind: Kind::Keyed(nth, side),
+                    contestant,
+                    cell: Cell {
+                        state: State::Mixed,
+                        threads: self.plan.keyed[nth].threads,
+                    },
+                };
+                jobs.push(job(Side::One));
+                if who.info().name == KEYED_REFERENCE {
+                    jobs.push(job(Side::Again));
+                }
+            }
+        }
+        jobs
     }
 
     fn is_reference(&self, job: &Job) -> bool {
@@ -291,6 +332,13 @@ impl Session<'_> {
                     .push(accuracy::row(&**contestant, traffic));
             }
         }
+        let extent = keyed::Extent::of(self.plan.mode);
+        for contestant in self.keyed {
+            self.progress
+                .note(&format!("memory of many keys: {}", contestant.info().name));
+            let rows = keyed::measure_memory(&**contestant, &extent, self.live_bytes);
+            recording.keyed_memory.extend(rows);
+        }
     }
 
     fn do_job(&self, job: Job, round: u32, position: u32, recording: &mut Recording) {
@@ -298,6 +346,13 @@ impl Session<'_> {
             return;
         }
         self.progress.step(&self.name(job));
+        if let Kind::Keyed(nth, side) = job.kind {
+            let (contestant, cell) = (&*self.keyed[job.contestant], self.plan.keyed[nth]);
+            let times = keyed::times(self.plan.throughput_times);
+            let measured = keyed::measure(contestant, cell, times);
+            recording.add_keyed((round, position), contestant.info(), side, cell, &measured);
+            return;
+        }
         let contestant = &*self.everyone[job.contestant];
         let info = self.info(job);
         let at = At {
@@ -319,6 +374,8 @@ impl Session<'_> {
                 let measured = throughput::on_traffic(contestant, traffic, times);
                 recording.add_traffic(&at, &traffic.name, &measured);
             }
+            // Measured above: its contestant is not one of these.
+            Kind::Keyed(..) => {}
             Kind::EmptyPair => recording.add_closed(&at, &latency::timer_floor(job.cell, times)),
             Kind::Closed => match latency::closed(contestant, job.cell, times) {
                 Ok(measured) => recording.add_closed(&at, &measured),

@@ -73,8 +73,10 @@ fn run_plan(
 ) -> Result<ExitCode> {
     let interrupted = on_interrupt()?;
     let everyone = everyone();
+    let keyed = contestants::keyed::all();
     let session = Session {
         everyone: &everyone,
+        keyed: &keyed,
         traffic: &traffic,
         live_bytes,
         filter: arguments.filter.clone(),
@@ -99,7 +101,8 @@ fn run_plan(
     }
     let recording = session.run(Environment::observe(&folder::workspace()));
     if tests {
-        Ok(expect::told(&recording, session.traffic))
+        let costs = expect::costs(&everyone);
+        Ok(expect::told(&recording, session.traffic, costs))
     } else if records {
         record(&recording)
     } else {
@@ -127,7 +130,9 @@ fn record(recording: &Recording) -> Result<ExitCode> {
 fn shown(recording: &Recording) -> Result<ExitCode> {
     let scratch = tempfile::tempdir().context("cannot make a temporary folder")?;
     folder::write_raw(recording, scratch.path())?;
-    report::console::print_rows(&report::Run::load(scratch.path())?);
+    let run = report::Run::load(scratch.path())?;
+    report::console::print_rows(&run);
+    print!("{}", report::keyed(&run));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -25,6 +25,11 @@ use crate::measure::folder;
 pub use run::Run;
 pub use verdict::verdict;
 
+/// What a run says of many keys, as Markdown; empty if it measured none.
+pub fn keyed(run: &Run) -> String {
+    markdown::keyed::keyed(run)
+}
+
 /// Renders the run in `place`: `REPORT.md`, `README.md`, `summary.csv` and the charts beside its
 /// raw data. The same rows give the same files.
 ///

@@ -10,7 +10,8 @@ use crate::measure::environment::Environment;
 use crate::measure::latency::{Latency, ServiceTime};
 use crate::measure::plan::REFERENCE;
 use crate::measure::rows::{
-    AccuracyRow, BeforeRow, ContestantRow, LatencyRow, MemoryRow, Side, ThroughputRow, TrafficRow,
+    AccuracyRow, BeforeRow, ContestantRow, KeyedContestantRow, KeyedMemoryRow, KeyedRow,
+    LatencyRow, MemoryRow, Side, ThroughputRow, TrafficRow,
 };
 use crate::measure::state::State;
 
@@ -35,6 +36,12 @@ pub struct Run {
     pub memory: Vec<MemoryRow>,
     /// Right and wrong decisions.
     pub accuracy: Vec<AccuracyRow>,
+    /// Who limits many keys; these three are empty in runs that were recorded before there were any.
+    pub keyed_contestants: Vec<KeyedContestantRow>,
+    /// Decisions a second over many keys.
+    pub keyed: Vec<KeyedRow>,
+    /// Bytes of many keys.
+    pub keyed_memory: Vec<KeyedMemoryRow>,
     /// This run's throughput beside that of the run before; empty if there was none.
     pub before: Vec<BeforeRow>,
 }
@@ -67,10 +74,10 @@ impl Run {
             traffic: rows(folder, "traffic.csv")?,
             memory: rows(folder, "memory.csv")?,
             accuracy: rows(folder, "accuracy.csv")?,
-            before: match folder.join(BEFORE_FILE).exists() {
-                true => rows(folder, BEFORE_FILE)?,
-                false => Vec::new(),
-            },
+            keyed_contestants: rows_if_there(folder, "keyed-contestants.csv")?,
+            keyed: rows_if_there(folder, "keyed.csv")?,
+            keyed_memory: rows_if_there(folder, "keyed-memory.csv")?,
+            before: rows_if_there(folder, BEFORE_FILE)?,
             folder: folder.into(),
         })
     }
@@ -255,6 +262,14 @@ fn sorted<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
     values.sort_unstable();
     values.dedup();
     values
+}
+
+/// [`rows`]; none if there is no such file.
+fn rows_if_there<T: DeserializeOwned>(folder: &Path, name: &str) -> Result<Vec<T>> {
+    match folder.join(name).exists() {
+        true => rows(folder, name),
+        false => Ok(Vec::new()),
+    }
 }
 
 fn rows<T: DeserializeOwned>(folder: &Path, name: &str) -> Result<Vec<T>> {

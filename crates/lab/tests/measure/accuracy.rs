@@ -240,3 +240,14 @@ fn on_several_servers_a_limit_is_held_by_parts() {
     traffic.servers.balancing = Balancing::Weighted(vec![1_000_000, 1]);
     assert_eq!(judge(&*log, &traffic).unwrap().counts(), [5, 0, 5 + 6, 0]);
 }
+
+#[test]
+fn a_cost_above_the_limit_that_passes_is_a_finding() {
+    let findings = expect::costs(&contestants::all());
+    let who: Vec<&str> = findings
+        .iter()
+        .map(|finding| finding.contestant.as_str())
+        .collect();
+    assert_eq!(who, ["trypema"], "{findings:?}");
+    assert!(!findings[0].ours && findings[0].what.contains("a cost of 1000"));
+}

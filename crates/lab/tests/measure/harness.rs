@@ -25,8 +25,15 @@ fn what_is_called_allowed_is_allowed_and_what_is_called_denied_is_denied() {
         for (state, share) in [(State::Allowed, 1.0), (State::Denied, 0.0)] {
             for threads in [1, 2, 4] {
                 let cell = Cell { state, threads };
-                let measured = measure(&*contestant, cell, SHORT).unwrap();
                 let name = contestant.info().name;
+                let measured = match measure(&*contestant, cell, SHORT) {
+                    Ok(measured) => measured,
+                    // Windows of whole seconds, only.
+                    Err(cannot) => {
+                        assert_eq!((name, state), ("trypema", State::Allowed), "{cannot}");
+                        continue;
+                    }
+                };
                 assert!(measured.share_ok, "{name}, {cell:?}: {}", measured.allowed);
                 assert!((measured.allowed - share).abs() < 1e-3, "{name}, {cell:?}");
                 assert!(measured.throughput.operations() > 0);
@@ -96,6 +103,7 @@ fn session<'a>(
             ..Plan::new(Mode::Test, 5)
         },
         everyone,
+        keyed: &[],
         traffic: &[],
         live_bytes: || 0,
         filter: filter.into(),
@@ -134,7 +142,8 @@ fn each_round_measures_everyone_once_in_an_order_of_its_own() {
         .latency
         .iter()
         .filter(|row| row.kind == ResponseTime::LABEL);
-    assert_eq!(open.count(), 2 * everyone.len() * LOADS.len());
+    // Each at each load; who cannot, once a round.
+    assert_eq!(open.count(), 2 * ((everyone.len() - 1) * LOADS.len() + 1));
     assert!(
         recording
             .latency
@@ -192,6 +201,10 @@ fn every_pass_over_a_traffic_decides_as_the_first_one_did() {
     let traffic = traffic::burst_across_the_boundary();
     for contestant in contestants::all() {
         let name = contestant.info().name;
+        // One reads its own clock.
+        if name == "trypema" {
+            continue;
+        }
         let judged = judge(&*contestant, &traffic).unwrap();
         let measured = on_traffic(&*contestant, &traffic, SHORT).unwrap();
         let share = judged.allowed as f64 / traffic.requests.len() as f64;

@@ -5,6 +5,7 @@ mod charts;
 mod commands;
 mod definitions;
 mod harness;
+mod keyed;
 mod memory;
 mod recorded;
 mod reports;

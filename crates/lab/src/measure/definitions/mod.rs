@@ -5,6 +5,7 @@
 //! from the folder that [`VARIABLE`] names, with no line anywhere.
 
 mod accuracy;
+mod keyed;
 mod parse;
 mod speed;
 
@@ -16,6 +17,7 @@ use super::state::State;
 pub use accuracy::{
     Accuracy, Arrivals, Attackers, Balancing, Burst, Clients, Expected, Servers, WhenDenied,
 };
+pub use keyed::{KeyType, Keyed, Pick};
 pub use parse::{DefinitionError, Time};
 pub use speed::{ByMode, Speed, Threads};
 
@@ -55,6 +57,14 @@ embedded![
     "four-servers-even.toml",
     "four-servers-uneven.toml",
     "worst-found.toml",
+    "keyed-hot-allowed.toml",
+    "keyed-hot-denied.toml",
+    "keyed-zipf-allowed.toml",
+    "keyed-zipf-denied.toml",
+    "keyed-million-allowed.toml",
+    "keyed-million-denied.toml",
+    "keyed-insert.toml",
+    "keyed-flood.toml",
 ];
 
 /// One workload.
@@ -64,6 +74,8 @@ pub enum Workload {
     Speed(Speed),
     /// Right and wrong decisions on a traffic.
     Accuracy(Accuracy),
+    /// Decisions a second over many keys.
+    Keyed(Keyed),
 }
 
 /// One file, read and checked.
@@ -84,8 +96,10 @@ impl Definition {
         let workload = match parse::workload(file, text)?.as_str() {
             "speed" => Workload::Speed(speed::read(file, text)?),
             "accuracy" => Workload::Accuracy(accuracy::read(file, text)?),
+            "keyed" => Workload::Keyed(keyed::read(file, text)?),
             other => {
-                let what = format!("`workload` is `{other}`; expected `speed` or `accuracy`");
+                let what =
+                    format!("`workload` is `{other}`; expected `speed`, `accuracy` or `keyed`");
                 return Err(DefinitionError::new(file, what));
             }
         };
@@ -100,6 +114,7 @@ impl Definition {
         match &self.workload {
             Workload::Speed(speed) => speed.state.word(),
             Workload::Accuracy(accuracy) => &accuracy.name,
+            Workload::Keyed(keyed) => &keyed.name,
         }
     }
 }
@@ -193,6 +208,19 @@ pub fn accuracy() -> impl Iterator<Item = &'static Accuracy> {
     all.iter()
         .filter_map(|definition| match &definition.workload {
             Workload::Accuracy(accuracy) => Some(accuracy),
-            Workload::Speed(_) => None,
+            _ => None,
+        })
+}
+
+/// The definitions of workloads of many keys, in their order.
+///
+/// # Panics
+/// If definitions are malformed: ask [`all`] first where a user may have written them.
+pub fn keyed() -> impl Iterator<Item = &'static Keyed> {
+    let all = all().unwrap_or_else(|error| panic!("{error}"));
+    all.iter()
+        .filter_map(|definition| match &definition.workload {
+            Workload::Keyed(keyed) => Some(keyed),
+            _ => None,
         })
 }

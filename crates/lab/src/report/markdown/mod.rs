@@ -3,6 +3,7 @@
 mod about;
 mod accuracy;
 mod before;
+pub(super) mod keyed;
 mod latency;
 mod memory;
 mod speed;
@@ -34,6 +35,7 @@ pub(super) fn report(run: &Run) -> String {
     text += &two_counter::published(run);
     text += &two_counter::wrongly_denied(run);
     text += &memory::memory(run);
+    text += &keyed::keyed(run);
     text += &latency::latency::<ResponseTime>(run);
     text += &latency::latency::<ServiceTime>(run);
     text += &speed::noise(run);

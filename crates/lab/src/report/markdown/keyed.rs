@@ -1,0 +1,310 @@
+//! Stores of many keys: decisions a second and memory.
+
+use std::fmt::Write as _;
+
+use super::super::figures::{millions, percent, thousands, times};
+use super::super::run::Run;
+use super::super::spread::{Difference, Spread, compare_paired, noise};
+use super::super::verdict::{code, on_threads};
+use super::{left_aligned, spread, strings, table, table_of};
+use crate::measure::keyed::LIMITS;
+use crate::measure::plan::KEYED_REFERENCE;
+use crate::measure::rows::{KeyedMemoryRow, KeyedRow, Side};
+
+/// Whom everybody is compared with.
+const RIVAL: &str = "governor";
+
+/// What was aimed at, against governor keyed with its default hasher, keys of text: who, on which
+/// workload, with how many threads, and how many times as fast.
+const AIMS: [(&str, &str, usize, f64); 8] = [
+    ("store/gcra", "one hot key, allowed", 1, 1.15),
+    ("store/gcra", "one hot key, denied", 1, 1.15),
+    ("store/gcra", "10,000 keys, allowed", 1, 1.15),
+    ("store/gcra", "10,000 keys, denied", 1, 1.15),
+    ("flat/gcra", "one hot key, denied", 2, 3.0),
+    ("flat/gcra", "10,000 keys, allowed", 2, 2.0),
+    ("flat/gcra", "10,000 keys, denied", 2, 2.0),
+    ("flat/gcra", "a million keys, denied", 1, 1.5),
+];
+
+/// One table of the section: workload, keys, threads.
+#[derive(Clone, Copy, PartialEq)]
+struct Cell<'a> {
+    workload: &'a str,
+    key: &'a str,
+    threads: usize,
+}
+
+impl Cell<'_> {
+    fn holds(&self, row: &KeyedRow) -> bool {
+        row.workload == self.workload && row.key == self.key && row.threads == self.threads
+    }
+}
+
+fn rates(run: &Run, cell: Cell, who: &str, side: Side) -> Vec<(u32, f64)> {
+    let rows = run
+        .keyed
+        .iter()
+        .filter(|row| cell.holds(row) && row.contestant == who && row.side == side && row.share_ok);
+    let mut rates: Vec<(u32, f64)> = rows.map(|row| (row.round, row.per_second)).collect();
+    rates.sort_by_key(|(round, _)| *round);
+    rates
+}
+
+fn noise_of(run: &Run, cell: Cell) -> f64 {
+    let one = rates(run, cell, KEYED_REFERENCE, Side::One);
+    let again = rates(run, cell, KEYED_REFERENCE, Side::Again);
+    let pairs: Vec<(f64, f64)> = one
+        .iter()
+        .filter_map(|(round, rate)| {
+            let same = again.iter().find(|(other, _)| other == round)?;
+            Some((*rate, same.1))
+        })
+        .collect();
+    noise(&pairs).unwrap_or(f64::INFINITY)
+}
+
+/// The ratio to a rival, round by round.
+fn ratios(run: &Run, cell: Cell, who: &str) -> Option<Spread> {
+    let rival = rates(run, cell, RIVAL, Side::One);
+    let of_round = |(round, rate): (u32, f64)| {
+        let same = rival.iter().find(|(other, _)| *other == round)?;
+        Some(rate / same.1)
+    };
+    let ours = rates(run, cell, who, Side::One);
+    Spread::of(ours.into_iter().filter_map(of_round))
+}
+
+pub(in crate::report) fn keyed(run: &Run) -> String {
+    if run.keyed.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from(
+        "## Many keys\n\nA store of limiters, one a key. All on the shared clock where they let it be set; keys are made before anything is timed, \
+         and each worker's order of keys is drawn before, the same for everyone. Known keys are known before the barrier. \
+         The ratio is to `governor` with its default hasher, round by round: a difference is shown if its 95 % interval and the noise of \
+         `flat/gcra` against itself in the same table exclude equality.\n\n",
+    );
+    text += &who(run);
+    text += &aims(run);
+    let mut cells: Vec<Cell> = Vec::new();
+    for row in &run.keyed {
+        let cell = Cell {
+            workload: &row.workload,
+            key: &row.key,
+            threads: row.threads,
+        };
+        if !cells.contains(&cell) {
+            cells.push(cell);
+        }
+    }
+    let place = |cell: &Cell| {
+        let first = run.keyed.iter().filter(|row| row.workload == cell.workload);
+        let keys = first.map(|row| row.keys).min().unwrap_or(0);
+        (
+            keys,
+            cell.workload.to_string(),
+            cell.key.to_string(),
+            cell.threads,
+        )
+    };
+    cells.sort_by_key(place);
+    for cell in cells {
+        text += &of_cell(run, cell);
+    }
+    text + &memory(run)
+}
+
+fn who(run: &Run) -> String {
+    let rows: Vec<Vec<String>> = run
+        .keyed_contestants
+        .iter()
+        .map(|who| {
+            let cannot = match who.cannot.as_str() {
+                "" => "—",
+                cannot => cannot,
+            };
+            let about = [who.about.as_str(), who.hasher.as_str(), cannot].map(String::from);
+            let mut row = vec![code(&who.contestant), who.origin.clone()];
+            row.extend(about);
+            row
+        })
+        .collect();
+    left_aligned(
+        &strings(["store", "whose", "what", "hasher", "cannot"]),
+        &rows,
+    )
+}
+
+fn aims(run: &Run) -> String {
+    let rows: Vec<Vec<String>> = AIMS
+        .iter()
+        .filter_map(|&(who, workload, threads, aim)| {
+            let cell = Cell {
+                workload,
+                key: "String",
+                threads,
+            };
+            let ratio = ratios(run, cell, who)?;
+            let met = if ratio.median >= aim {
+                "met"
+            } else {
+                "not met"
+            };
+            Some(vec![
+                code(who),
+                workload.to_string(),
+                on_threads(threads),
+                met.into(),
+                times(aim),
+                spread(ratio, times),
+            ])
+        })
+        .collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let header = strings([
+        "store",
+        "workload",
+        "threads",
+        "aim",
+        "aimed at",
+        "÷ governor",
+    ]);
+    format!(
+        "### Aims\n\nKeys of text, the same clock, the median of the rounds' ratios (minimum–maximum).\n\n{}",
+        table_of(4, &header, &rows)
+    )
+}
+
+fn of_cell(run: &Run, cell: Cell) -> String {
+    let Some(first) = run.keyed.iter().find(|row| cell.holds(row)) else {
+        return String::new();
+    };
+    let oversubscribed = match first.oversubscribed {
+        true => format!(" on {} cores: oversubscribed", run.environment.cores),
+        false => String::new(),
+    };
+    let noise = noise_of(run, cell);
+    let told = match noise.is_finite() {
+        true => percent(noise),
+        false => "not measured".into(),
+    };
+    let mut text = format!(
+        "### {}, {} keys, {}{oversubscribed}\n\n{}. {} for each. Noise: {told}.\n\n",
+        super::capital(cell.workload),
+        cell.key,
+        on_threads(cell.threads),
+        super::capital(&first.about),
+        code(&first.quota),
+    );
+    let rival = rates(run, cell, RIVAL, Side::One);
+    let mut measured = Vec::new();
+    let mut cannot = String::new();
+    for who in &run.keyed_contestants {
+        let name = &who.contestant;
+        let rates = rates(run, cell, name, Side::One);
+        match Spread::of(rates.iter().map(|(_, rate)| *rate)) {
+            Some(rate) => {
+                let against = match compare_paired(&rates, &rival, noise) {
+                    _ if name == RIVAL => "1".into(),
+                    None => "—".into(),
+                    Some(Difference::NotShown(ratio)) => {
+                        format!("{}: no difference shown", times(ratio))
+                    }
+                    Some(Difference::Shown(ratio)) => times(ratio),
+                };
+                let row = vec![
+                    code(name),
+                    spread(rate, millions),
+                    format!("{:.1}", 1e9 / rate.median * cell.threads as f64),
+                    against,
+                ];
+                measured.push((rate.median, row));
+            }
+            None => {
+                let mut rows = run.keyed.iter();
+                let of_who = rows.find(|row| cell.holds(row) && row.contestant == *name);
+                let why = match of_who {
+                    Some(row) if !row.cannot.is_empty() => format!("cannot: {}", row.cannot),
+                    Some(row) => format!(
+                        "counts for nothing: {} were allowed",
+                        percent(row.allowed_share)
+                    ),
+                    None => continue,
+                };
+                let _ = writeln!(cannot, "- {} {why}.", code(name));
+            }
+        }
+    }
+    measured.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let rows: Vec<Vec<String>> = measured.into_iter().map(|(_, row)| row).collect();
+    text += &table(
+        &strings(["store", "M/s", "ns of a thread", "÷ governor"]),
+        &rows,
+    );
+    if !cannot.is_empty() {
+        text += &cannot;
+        text += "\n";
+    }
+    text
+}
+
+fn memory(run: &Run) -> String {
+    let Some(most) = run.keyed_memory.iter().map(|row| row.keys).max() else {
+        return String::new();
+    };
+    let of = |who: &str, keys: u64, limit: u64, fill: &str| {
+        let mut rows = run.keyed_memory.iter();
+        rows.find(|row: &&KeyedMemoryRow| {
+            row.contestant == who && row.keys == keys && row.limit == limit && row.fill == fill
+        })
+    };
+    let each = |row: Option<&KeyedMemoryRow>| match row {
+        Some(row) if !row.cannot.is_empty() => "not tried".into(),
+        Some(row) => row
+            .bytes
+            .map_or("—".into(), |bytes| thousands(bytes / row.keys)),
+        None => "—".into(),
+    };
+    let mut header = strings(["store"]);
+    header.extend(LIMITS.map(|limit| format!("{} once / full", thousands(limit))));
+    let mut text = format!(
+        "### Memory of {} keys\n\nBytes a key, counted by the allocator: keys of one word, asked once and full, by limit. Text keys take their own bytes beside. \
+         The flat table is made for twice as many entries as keys, 16 bytes each, whatever the limit.\n\n",
+        thousands(most)
+    );
+    let rows: Vec<Vec<String>> = run
+        .keyed_contestants
+        .iter()
+        .map(|who| {
+            let name = &who.contestant;
+            let mut row = vec![code(name)];
+            row.extend(LIMITS.map(|limit| {
+                let of_fill = |fill| each(of(name, most, limit, fill));
+                format!("{} / {}", of_fill("one request a key"), of_fill("full"))
+            }));
+            row
+        })
+        .collect();
+    text += &table(&header, &rows);
+    let rows: Vec<Vec<String>> = run
+        .keyed_contestants
+        .iter()
+        .filter_map(|who| {
+            let row = of(&who.contestant, 50_000, 1_000, "full")?;
+            let mib = |bytes: u64| format!("{:.1}", bytes as f64 / f64::from(1 << 20));
+            let told = match row.bytes {
+                Some(bytes) => mib(bytes),
+                None => row.cannot.clone(),
+            };
+            Some(vec![code(&who.contestant), told])
+        })
+        .collect();
+    if !rows.is_empty() {
+        text += "#### 50,000 keys at a limit of 1,000, all full\n\n";
+        text += &table(&strings(["store", "MiB in all"]), &rows);
+    }
+    text
+}
