@@ -1,7 +1,7 @@
 //! Quotas by key, and quotas that change.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use windowpane_baselines::GcraRule;
@@ -112,4 +112,32 @@ fn a_change_beside_insertions_reaches_all() {
     });
     assert_eq!(store.keys(), 60_000);
     assert!((0..60_000).all(|key| store.quotas(&key) == quotas(30)));
+}
+
+/// The function's answer is out of date by the time it is given: it is asked again.
+#[test]
+fn an_answer_that_was_overtaken_is_not_used() {
+    type Store = KeyedLimiter<String, MutexLog>;
+    let (limit, overtaken) = (Arc::new(AtomicU64::new(5)), Arc::new(AtomicBool::new(true)));
+    let own: Arc<OnceLock<Arc<Store>>> = Arc::default();
+    let captured = (Arc::clone(&limit), Arc::clone(&overtaken), Arc::clone(&own));
+    let tiers = move |_: &String| {
+        let (limit, overtaken, own) = &captured;
+        let answer = quotas(limit.load(Ordering::SeqCst));
+        if overtaken.swap(false, Ordering::SeqCst) {
+            limit.fetch_add(1, Ordering::SeqCst);
+            // Nothing is locked while this runs, so it can call the store.
+            own.get().unwrap().refresh().unwrap();
+        }
+        answer
+    };
+    let store = own.get_or_init(|| Arc::new(Store::tiered(tiers).build().unwrap()));
+    // An insertion, whose key nobody refreshes since it is not held yet.
+    assert!(store.acquire("a", Cost::ONE).unwrap().is_allowed());
+    assert_eq!(store.quotas("a"), quotas(6));
+    // A change, inside of which another is made.
+    limit.store(8, Ordering::SeqCst);
+    overtaken.store(true, Ordering::SeqCst);
+    store.refresh_key("a").unwrap();
+    assert_eq!(store.quotas("a"), quotas(9));
 }
