@@ -76,15 +76,20 @@ async fn a_lost_node_is_its_keys_matter_and_heals() {
     let Some(mut nodes) = cluster() else { return };
     let urls: Vec<String> = nodes.iter().map(Server::url).collect();
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
-    let store = Store::at_cluster(&urls).unwrap().connect().await.unwrap();
+    let options = Store::at_cluster(&urls).unwrap();
+    let store = options.connect_within(support::AMPLE).await.unwrap();
     let limiter = RedisLimiter::<Log>::new(store.clone(), quotas(&["9/60s", "9req/50s"])).unwrap();
     let limiter = limiter.deny_cache(0);
     let keys: Vec<String> = (0..30).map(|i| format!("key {i}")).collect();
-    assert!(
-        served(&limiter, &keys).await.iter().all(|served| *served),
-        "{:?}",
-        store.counts()
-    );
+    // A busy machine may need more than one go to open all connections within the deadline.
+    let start = Instant::now();
+    while !served(&limiter, &keys).await.iter().all(|served| *served) {
+        assert!(
+            start.elapsed() < Duration::from_secs(10),
+            "{:?}",
+            store.counts()
+        );
+    }
     let held: Vec<usize> = nodes
         .iter()
         .map(|n| n.check_lives(Duration::from_secs(60)))
@@ -95,13 +100,18 @@ async fn a_lost_node_is_its_keys_matter_and_heals() {
     );
 
     nodes[2].kill();
-    let mut during = served(&limiter, &keys).await;
+    // The others were served meanwhile; a moment's timeout on a busy machine is not what counts.
+    let mut often = vec![0; keys.len()];
     for _ in 0..20 {
         tokio::time::sleep(Duration::from_millis(50)).await;
-        during = served(&limiter, &keys).await;
+        let during = served(&limiter, &keys).await;
+        often
+            .iter_mut()
+            .zip(during)
+            .for_each(|(often, served)| *often += u32::from(served));
     }
-    let lost = during.iter().filter(|served| !**served).count();
-    assert_eq!(lost, held[2], "the keys of that node alone");
+    let lost = often.iter().filter(|often| **often == 0).count();
+    assert_eq!(lost, held[2], "the keys of that node alone: {often:?}");
 
     nodes[2].restart();
     while !knows_all(&nodes[2]) {
@@ -135,7 +145,8 @@ async fn a_lost_node_is_its_keys_matter_and_heals() {
 async fn every_node_learns_the_scripts() {
     let Some(nodes) = cluster() else { return };
     let url = nodes[0].url();
-    let store = Store::at_cluster(&[&url]).unwrap().connect().await.unwrap();
+    let options = Store::at_cluster(&[&url]).unwrap().deadline(support::AMPLE);
+    let store = options.connect_within(support::AMPLE).await.unwrap();
     let limiter = RedisLimiter::<TwoCounter>::new(store.clone(), quotas(&["2/60s"])).unwrap();
     for round in 0..3 {
         for i in 0..30 {

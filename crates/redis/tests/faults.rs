@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use support::load::Load;
 use support::proxy::Proxy;
-use support::{SLACK, Server, cost, limiter, quotas, store, until_the_store_decides, used};
+use support::{
+    SLACK, Server, cost, limiter, limiter_within, quotas, store, until_the_store_decides, used,
+};
 use windowpane_core::{Cost, StoreError};
 use windowpane_redis::{By, Gcra, Log, RedisLimiter, Store, TwoCounter, WhenUnavailable};
 
@@ -24,7 +26,7 @@ async fn a_killed_server_is_unavailable_and_back_within_a_second() {
     let Some(mut server) = Server::start() else {
         return;
     };
-    let limiter = limiter::<Log>(&server.url(), &["1000000/60s"]).await;
+    let limiter = limiter_within::<Log>(&server.url(), &["1000000/60s"], DEADLINE).await;
     let load = Load::start(&limiter, "k", 8);
     pause(300).await;
     server.kill();
@@ -93,7 +95,7 @@ async fn a_suspended_server_holds_nobody_beyond_the_deadline() {
     let Some(server) = Server::start() else {
         return;
     };
-    let limiter = limiter::<Log>(&server.url(), &["1000000/60s"]).await;
+    let limiter = limiter_within::<Log>(&server.url(), &["1000000/60s"], DEADLINE).await;
     let load = Load::start(&limiter, "k", 8);
     pause(200).await;
     server.suspend();

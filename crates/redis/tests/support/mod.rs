@@ -14,7 +14,7 @@ use windowpane_redis::{Algorithm, By, RedisLimiter, Store};
 pub use server::Server;
 
 /// What a busy machine may add to a deadline before a task runs again. The deadline is 50 ms.
-pub const SLACK: Duration = Duration::from_millis(150);
+pub const SLACK: Duration = Duration::from_millis(300);
 
 pub fn quotas(texts: &[&str]) -> Quotas {
     Quotas::parse(texts.iter().copied()).unwrap()
@@ -24,15 +24,35 @@ pub fn cost(permits: u64) -> Cost {
     Cost::new(permits).unwrap()
 }
 
-/// A store at `url`, connected.
+/// A deadline that a busy machine keeps, for what is not about deadlines.
+pub const AMPLE: Duration = Duration::from_secs(5);
+
+/// A store at `url`, connected, with an ample deadline.
 pub async fn store(url: &str) -> Store {
-    Store::at(url).unwrap().connect().await.unwrap()
+    store_within(url, AMPLE).await
+}
+
+/// A store at `url`, connected.
+pub async fn store_within(url: &str, deadline: Duration) -> Store {
+    let options = Store::at(url).unwrap().deadline(deadline);
+    options.connect_within(AMPLE).await.unwrap()
 }
 
 /// A limiter without a deny cache, so that the store decides every call.
 pub async fn limiter<A: Algorithm>(url: &str, texts: &[&str]) -> RedisLimiter<A> {
-    let limiter = RedisLimiter::new(store(url).await, quotas(texts)).unwrap();
-    limiter.deny_cache(0)
+    limiter_within(url, texts, AMPLE).await
+}
+
+/// The same, with a deadline.
+pub async fn limiter_within<A: Algorithm>(
+    url: &str,
+    texts: &[&str],
+    deadline: Duration,
+) -> RedisLimiter<A> {
+    let store = store_within(url, deadline).await;
+    RedisLimiter::new(store, quotas(texts))
+        .unwrap()
+        .deny_cache(0)
 }
 
 /// Asks until the store decides; how long that took.
