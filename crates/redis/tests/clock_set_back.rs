@@ -1,0 +1,81 @@
+//! A server whose clock was set back: what it stored is of a time to come.
+
+mod support;
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use support::{Server, limiter};
+use windowpane_core::Cost;
+use windowpane_redis::{Algorithm, Gcra, Log, RedisLimiter, TwoCounter};
+
+const MINUTE: f64 = 60e6;
+
+/// An hour from now, in microseconds.
+fn an_hour_ahead() -> f64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    (now.as_micros() as f64 + 60.0 * MINUTE).floor()
+}
+
+fn doubles(numbers: &[f64]) -> Vec<u8> {
+    numbers.iter().flat_map(|n| n.to_le_bytes()).collect()
+}
+
+/// The key denies, which creates no capacity, and goes within two windows, which ends it.
+async fn heals<A: Algorithm>(server: &Server, limiter: &RedisLimiter<A>, write: redis::Cmd) {
+    let mut connection = server.connection();
+    let _: redis::Value = write.query(&mut connection).unwrap();
+    let key = limiter.key_in_store("k");
+    let two_hours = redis::cmd("PEXPIRE").arg(&key).arg(7_200_000).clone();
+    let _: i64 = two_hours.query(&mut connection).unwrap();
+    let looked = limiter.peek("k", Cost::ONE).await.unwrap();
+    let life: i64 = redis::cmd("PTTL").arg(&key).query(&mut connection).unwrap();
+    assert!(life > 7_000_000, "a look changes nothing");
+    let denied = limiter.decide("k", Cost::ONE).await.unwrap().answer;
+    assert!(
+        !denied.detailed.is_allowed() && !looked.detailed.is_allowed(),
+        "{}",
+        A::NAME
+    );
+    let wait = denied.detailed.decision().retry_after().unwrap();
+    assert!(wait > Duration::from_secs(3_500), "by its rule: {wait:?}");
+    server.check_lives(Duration::from_secs(60));
+    // It is not put off by those who ask again.
+    let life: i64 = redis::cmd("PTTL").arg(&key).query(&mut connection).unwrap();
+    tokio::time::sleep(Duration::from_millis(30)).await;
+    assert!(limiter.decide("k", Cost::ONE).await.is_ok());
+    let later: i64 = redis::cmd("PTTL").arg(&key).query(&mut connection).unwrap();
+    assert!(later < life, "{later} {life}");
+}
+
+#[tokio::test]
+async fn a_key_of_a_time_to_come_denies_for_two_windows_and_is_gone() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let ahead = an_hour_ahead();
+
+    let log = limiter::<Log>(&server.url(), &["1/60s"]).await;
+    // n, latest, expires, used, oldest, shape.
+    let mut header = doubles(&[1.0, ahead, ahead + MINUTE, 1.0, 0.0]);
+    header.extend(b"p60000000");
+    let mut write = redis::cmd("RPUSH");
+    write
+        .arg(log.key_in_store("k"))
+        .arg(header)
+        .arg(ahead as u64)
+        .arg(1);
+    heals(&server, &log, write).await;
+
+    let counter = limiter::<TwoCounter>(&server.url(), &["1/60s"]).await;
+    let start = ahead - ahead % MINUTE;
+    let mut write = redis::cmd("SET");
+    write
+        .arg(counter.key_in_store("k"))
+        .arg(doubles(&[start, 1.0, 0.0, MINUTE]));
+    heals(&server, &counter, write).await;
+
+    let gcra = limiter::<Gcra>(&server.url(), &["1/60s"]).await;
+    let mut write = redis::cmd("SET");
+    write.arg(gcra.key_in_store("k")).arg(ahead as u64);
+    heals(&server, &gcra, write).await;
+}
