@@ -8,6 +8,7 @@
 //! | [`replay`] | recorded requests through the limiters, compared with the oracle |
 //! | [`measure`] | throughput, latency, memory and accuracy, by rules that the types keep |
 //! | [`report`] | what a run becomes: CSV, Markdown, SVG |
+//! | [`soak`] | long random use that watches the invariant |
 
 #![forbid(unsafe_code)]
 
@@ -16,3 +17,4 @@ pub mod measure;
 pub mod registry;
 pub mod replay;
 pub mod report;
+pub mod soak;

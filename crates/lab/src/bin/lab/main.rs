@@ -6,6 +6,7 @@ mod compare;
 mod publish;
 mod replay;
 mod report;
+mod soak;
 
 use std::alloc::System;
 use std::process::ExitCode;
@@ -31,6 +32,7 @@ enum Command {
     Publish(publish::Args),
     Replay(replay::Args),
     Report(report::Args),
+    Soak(soak::Args),
 }
 
 fn main() -> ExitCode {
@@ -39,5 +41,6 @@ fn main() -> ExitCode {
         Command::Publish(args) => publish::run(args),
         Command::Replay(args) => replay::run(args),
         Command::Report(args) => report::run(args),
+        Command::Soak(args) => soak::run(args),
     }
 }

@@ -1,0 +1,117 @@
+//! `lab soak`: long random use of all limiters, the invariant watched.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use comfy_table::{LineStyle, Table, presets};
+use indicatif::{ProgressBar, ProgressStyle};
+use windowpane_core::parse_nanos;
+use windowpane_lab::measure::environment::Environment;
+use windowpane_lab::measure::folder;
+use windowpane_lab::soak::{self, Tally};
+
+/// Uses all limiters at random for a while (several threads, costs, several quotas, limits that
+/// change, clocks that step back) and checks that no window ever holds more than is promised
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  cargo lab soak --for 10s
+  cargo lab soak --for 10m --log results/latest/soak.txt    # before a published run
+  cargo lab soak --for 1m --seed 42                         # other random rounds")]
+pub(crate) struct Args {
+    /// How long, such as 30s or 10m.
+    #[arg(long = "for", value_name = "TIME", default_value = "30s", value_parser = time)]
+    time: Duration,
+    /// The seed of the first round; each later one has the next.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Write what came out to this file too.
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+}
+
+fn time(text: &str) -> Result<Duration, String> {
+    match parse_nanos(text) {
+        Ok(0) => Err("a soak of no time checks nothing".into()),
+        Ok(nanos) => Ok(Duration::from_nanos(nanos)),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+pub(crate) fn run(args: Args) -> ExitCode {
+    crate::report::ended(soaked(&args))
+}
+
+fn soaked(args: &Args) -> Result<()> {
+    let bar = ProgressBar::new(1_000).with_style(
+        ProgressStyle::with_template("soak {wide_bar} {percent} %, {eta} left")
+            .expect("a template"),
+    );
+    let soaked = soak::soak(args.time, args.seed, |share| {
+        bar.set_position((share * 1_000.0) as u64);
+    });
+    bar.finish_and_clear();
+    let text = match &soaked {
+        Ok(tallies) => format!(
+            "{}\nNo promise was broken in {} s.\n",
+            table(tallies),
+            args.time.as_secs()
+        ),
+        Err(broken) => format!(
+            "BROKEN: {} (quotas {}, seed {}): {}\n",
+            broken.subject, broken.quotas, broken.seed, broken.what
+        ),
+    };
+    print!("{text}");
+    if let Some(log) = &args.log {
+        let here = Environment::observe(&folder::workspace());
+        let head = format!(
+            "lab soak --for {}s --seed {}\n{}, {} cores, revision {}, {}\n\n",
+            args.time.as_secs(),
+            args.seed,
+            here.cpu,
+            here.cores,
+            here.git_revision,
+            here.began,
+        );
+        std::fs::write(log, head + &text)
+            .with_context(|| format!("cannot write {}", log.display()))?;
+    }
+    match soaked {
+        Ok(_) => Ok(()),
+        Err(broken) => bail!(
+            "{} broke its promise; to see it again: cargo lab soak --seed {}",
+            broken.subject,
+            broken.seed
+        ),
+    }
+}
+
+fn table(tallies: &[(&'static str, Tally)]) -> Table {
+    let mut table = Table::new();
+    table
+        .load_style(presets::UTF8_HORIZONTAL_ONLY.row_separator(LineStyle::none()))
+        .set_header([
+            "soaked",
+            "rounds",
+            "decisions",
+            "allowed",
+            "changes",
+            "evictions",
+        ]);
+    for (name, tally) in tallies {
+        let counts = [
+            tally.rounds,
+            tally.decisions,
+            tally.allowed,
+            tally.changes,
+            tally.evictions,
+        ];
+        let mut row = vec![(*name).to_string()];
+        row.extend(counts.map(|count| count.to_string()));
+        table.add_row(row);
+    }
+    table
+}
