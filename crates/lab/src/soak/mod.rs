@@ -16,8 +16,8 @@ use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use windowpane_core::{Clock, Cost, Nanos, Quota, Quotas, Unit};
 
-use subject::{LARGEST_LIMIT, RoundClock};
 pub use subject::{Build, Promise, SUBJECTS, Subject};
+use subject::{LARGEST_LIMIT, RoundClock};
 use windows::Accepted;
 
 /// What came of the rounds of one subject.
@@ -210,4 +210,21 @@ pub fn soak(
         }
     }
     Ok(tallies)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_soak_breaks_nothing_and_does_everything() {
+        let tallies = soak(Duration::from_millis(500), 1, |_| {}).expect("no promise is broken");
+        for (name, tally) in tallies {
+            assert!(tally.rounds > 0, "{name}");
+            assert!(
+                0 < tally.allowed && tally.allowed < tally.decisions,
+                "{name}"
+            );
+        }
+    }
 }

@@ -7,8 +7,10 @@ use windowpane_baselines::{FixedWindow, Gcra};
 use windowpane_bucket_ring::BucketRing;
 use windowpane_cas_ring::CasRing;
 use windowpane_core::{
-    BuildError, ChangeQuotas, Changeable, Clock, Cost, Decision, Limiter, Nanos, Quotas, RateLimiter,
+    BuildError, ChangeQuotas, Changeable, Clock, Cost, Decision, Limiter, Nanos, Quotas,
+    RateLimiter,
 };
+use windowpane_keyed::{DefaultHasher, KeyedLimiter};
 use windowpane_mutex_log::MutexLog;
 use windowpane_packed_counter::PackedCounter;
 
@@ -69,13 +71,16 @@ impl Clock for RoundClock {
 /// Builds a subject.
 pub type Build = fn(&Quotas, RoundClock) -> Result<Box<dyn Subject>, BuildError>;
 
-/// Every limiter of ours, one key each; all keys are one to them.
+/// Every limiter of ours, all keys being one to them, and a store.
 pub static SUBJECTS: &[(Promise, Build)] = &[
     (never_above("mutex-log"), |quotas, clock| {
         one(<MutexLog>::new(quotas.clone()), clock)
     }),
     (never_above("cas-ring"), |quotas, clock| {
-        one(CasRing::with_capacity(quotas.clone(), LARGEST_LIMIT)?, clock)
+        one(
+            CasRing::with_capacity(quotas.clone(), LARGEST_LIMIT)?,
+            clock,
+        )
     }),
     (never_above("bucket-ring"), |quotas, clock| {
         one(BucketRing::new(quotas.clone())?, clock)
@@ -91,7 +96,14 @@ pub static SUBJECTS: &[(Promise, Build)] = &[
     (up_to_twice("fixed-window", 2), |quotas, clock| {
         one(FixedWindow::new(quotas.clone())?, clock)
     }),
+    (never_above("keyed mutex-log"), |quotas, clock| {
+        let store = KeyedLimiter::builder(quotas.clone());
+        Ok(Box::new(Keyed(store.max_keys(ROOM).clock(clock).build()?)))
+    }),
 ];
+
+/// Keys that a store has room for: fewer than most rounds have.
+const ROOM: usize = 20;
 
 /// One that never admits too much and holds several quotas.
 const fn never_above(name: &'static str) -> Promise {
@@ -146,5 +158,47 @@ impl<L: ChangeQuotas> Subject for One<L> {
                 "after an idle time a cost of {least} under {quotas} is not allowed: {other:?}"
             )),
         }
+    }
+}
+
+/// A store with a limiter a key.
+struct Keyed(KeyedLimiter<u32, MutexLog, DefaultHasher, RoundClock>);
+
+impl Subject for Keyed {
+    fn acquire_at(&self, key: u32, now: Nanos, cost: Cost) -> Option<Nanos> {
+        match self.0.acquire_at(&key, now, cost) {
+            Ok(Decision::Allowed { at }) => Some(at),
+            _ => None,
+        }
+    }
+
+    fn change(&self, quotas: &Quotas) -> bool {
+        self.0.set_quotas(quotas.clone()).is_ok() && self.0.refresh().is_ok()
+    }
+
+    fn has_all_at(&self, now: Nanos) -> Result<(), String> {
+        let quotas = self.0.quotas(&0);
+        let least = quotas.iter().map(|quota| quota.limit()).min().unwrap_or(0);
+        let all = Cost::new(least).expect("limits are above 0");
+        // More keys than there is room for: the idle ones make it.
+        for key in 0..2 * ROOM as u32 {
+            let at = now + u64::from(key) * 2 * quotas.longest_window();
+            match self.0.acquire_at(&key, at, all) {
+                Ok(decision) if decision.is_allowed() => {}
+                other => {
+                    return Err(format!(
+                        "after an idle time key {key} may not use a cost of {least} under {quotas}: {other:?}"
+                    ));
+                }
+            }
+        }
+        match self.0.keys() {
+            keys if keys <= ROOM => Ok(()),
+            keys => Err(format!("{keys} keys are held where {ROOM} is the cap")),
+        }
+    }
+
+    fn evictions(&self) -> u64 {
+        self.0.evictions()
     }
 }
