@@ -134,6 +134,7 @@ impl<A: Adapter> Contestant for A {
     fn build(&self, quota: Quota, clock: LabClock) -> Result<Box<dyn Instance>, Cannot> {
         Ok(match clock {
             LabClock::Bench(clock) => Box::new(A::on_clock(quota, clock)?),
+            LabClock::Stalling(clock) => Box::new(A::on_clock(quota, clock)?),
             LabClock::Simulated => Box::new(A::on_clock(quota, SimulatedClock)?),
         })
     }

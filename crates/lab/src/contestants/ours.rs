@@ -45,6 +45,7 @@ impl<L: RateLimiter, C: ContestClock> Decide for OnClock<L, C> {
 pub fn on_clock<L: RateLimiter + 'static>(limiter: L, clock: LabClock) -> Box<dyn Instance> {
     match clock {
         LabClock::Bench(clock) => Box::new(OnClock { limiter, clock }),
+        LabClock::Stalling(clock) => Box::new(OnClock { limiter, clock }),
         LabClock::Simulated => Box::new(OnClock {
             limiter,
             clock: SimulatedClock,

@@ -2,6 +2,9 @@
 //! moved by hand where decisions are.
 
 use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use windowpane_core::clock::TscClock;
 use windowpane_core::{Clock, Nanos};
@@ -11,6 +14,8 @@ use windowpane_core::{Clock, Nanos};
 pub enum LabClock {
     /// The shared clock of the speed measurements.
     Bench(BenchClock),
+    /// The shared clock, at whose reading a thread can be stopped.
+    Stalling(StallingClock),
     /// The thread's own, moved by hand.
     Simulated,
 }
@@ -20,6 +25,7 @@ impl LabClock {
     pub fn now(&self) -> Nanos {
         match self {
             LabClock::Bench(clock) => clock.now(),
+            LabClock::Stalling(clock) => clock.now(),
             LabClock::Simulated => SimulatedClock.now(),
         }
     }
@@ -81,6 +87,53 @@ impl Clock for BenchClock {
     }
 }
 
+/// A clock at whose reading a thread is stopped when it asked for that: it has read, and sleeps
+/// before it goes on.
+#[derive(Clone, Debug)]
+pub struct StallingClock {
+    clock: BenchClock,
+    stopped: Arc<AtomicBool>,
+}
+
+thread_local! {
+    static STOP_FOR: Cell<Option<Duration>> = const { Cell::new(None) };
+}
+
+impl StallingClock {
+    /// A clock that reads 0 now.
+    pub fn new(pace: Pace) -> StallingClock {
+        StallingClock {
+            clock: BenchClock::new(pace),
+            stopped: Arc::default(),
+        }
+    }
+
+    /// Stops this thread for so long at the next reading within `work`; whether there was one.
+    pub fn stop_this_thread_once(&self, stop_for: Duration, work: impl FnOnce()) -> bool {
+        STOP_FOR.set(Some(stop_for));
+        work();
+        STOP_FOR.take().is_none()
+    }
+
+    /// Whether a thread is stopped now.
+    pub fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+}
+
+impl Clock for StallingClock {
+    #[inline]
+    fn now(&self) -> Nanos {
+        let now = self.clock.now();
+        if let Some(stop_for) = STOP_FOR.take() {
+            self.stopped.store(true, Ordering::Relaxed);
+            std::thread::sleep(stop_for);
+            self.stopped.store(false, Ordering::Relaxed);
+        }
+        now
+    }
+}
+
 thread_local! {
     static SIMULATED: Cell<Nanos> = const { Cell::new(0) };
 }
@@ -107,7 +160,7 @@ impl Clock for SimulatedClock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::{Duration, Instant};
+    use std::time::Instant;
 
     #[test]
     fn a_clock_at_eight_times_the_pace_counts_eight_times_as_much() {

@@ -7,6 +7,7 @@
 //! | [`clock`] | the clock that all contestants share |
 //! | [`workers`] | threads, timed by their own clocks |
 //! | [`throughput`], [`latency`], [`memory`], [`accuracy`] | one measurement each |
+//! | [`stalled`] | what others see while one thread is stopped in a decision |
 //! | [`keyed`] | throughput and memory of stores of many keys |
 //! | [`traffic`], [`trace`] | the requests of the accuracy measurements |
 //! | [`plan`], [`session`] | what a run measures, and in which order |
@@ -27,6 +28,7 @@ pub mod plan;
 pub mod recording;
 pub mod rows;
 pub mod session;
+pub mod stalled;
 pub mod state;
 pub mod throughput;
 pub mod trace;

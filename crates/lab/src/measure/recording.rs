@@ -9,7 +9,7 @@ use super::keyed::{self, KeyedCell};
 use super::latency::{Closed, Latency, Open, Percentiles};
 use super::rows::{
     AccuracyRow, ContestantRow, KeyedContestantRow, KeyedMemoryRow, KeyedRow, LatencyRow,
-    MemoryRow, Side, ThroughputRow, TrafficRow,
+    MemoryRow, Side, StalledRow, ThroughputRow, TrafficRow,
 };
 use super::throughput::{Cell, Measured, OnTraffic};
 use crate::contestants::keyed::KeyedInfo;
@@ -42,6 +42,8 @@ pub struct Recording {
     pub keyed: Vec<KeyedRow>,
     /// Bytes of many keys.
     pub keyed_memory: Vec<KeyedMemoryRow>,
+    /// What others see while one thread is stopped.
+    pub stalled: Vec<StalledRow>,
 }
 
 /// The histogram of a cell, over all rounds.
@@ -92,6 +94,7 @@ impl Recording {
             keyed_contestants: Vec::new(),
             keyed: Vec::new(),
             keyed_memory: Vec::new(),
+            stalled: Vec::new(),
         }
     }
 

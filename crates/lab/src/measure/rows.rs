@@ -327,3 +327,35 @@ pub struct KeyedContestantRow {
     /// What it cannot do.
     pub cannot: String,
 }
+
+/// `stalled.csv`: what others see of a contestant while one thread is stopped in the middle of a
+/// decision, again and again.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StalledRow {
+    /// Who.
+    pub contestant: String,
+    /// `ours`, `rival` or `floor`.
+    pub origin: String,
+    /// `allowed` or `denied`.
+    pub state: String,
+    /// Threads beside the one that is stopped.
+    pub threads: usize,
+    /// How long it is stopped, in nanoseconds.
+    pub stall_ns: u64,
+    /// How often it was.
+    pub stalls: u64,
+    /// Decisions of the others, in a closed loop.
+    pub decisions: u64,
+    /// Of these begun while it was stopped.
+    pub meanwhile: u64,
+    /// Nanoseconds.
+    pub p50: u64,
+    /// Nanoseconds.
+    pub p99: u64,
+    /// Nanoseconds.
+    pub p99_9: u64,
+    /// Nanoseconds.
+    pub max: u64,
+    /// Why there is no figure.
+    pub cannot: String,
+}

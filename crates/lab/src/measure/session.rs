@@ -15,7 +15,7 @@ use super::rows::Side;
 use super::state::State;
 use super::throughput::{self, Cell};
 use super::traffic::Traffic;
-use super::{accuracy, keyed, memory};
+use super::{accuracy, keyed, memory, stalled};
 use crate::contestants::keyed::KeyedContestant;
 use crate::contestants::{Contestant, Info, Origin};
 use crate::report::spread::noise;
@@ -123,6 +123,7 @@ impl Session<'_> {
                 break;
             }
         }
+        self.stalled(&mut recording);
         self.close(&mut recording, began.elapsed());
         recording
     }
@@ -338,6 +339,24 @@ impl Session<'_> {
                 .note(&format!("memory of many keys: {}", contestant.info().name));
             let rows = keyed::measure_memory(&**contestant, &extent, self.live_bytes);
             recording.keyed_memory.extend(rows);
+        }
+    }
+
+    /// What others see while one thread is stopped: ten milliseconds need no rounds to be told from
+    /// a decision.
+    fn stalled(&self, recording: &mut Recording) {
+        if !self.plan.without_clock || !self.filter.is_empty() {
+            return;
+        }
+        let length = stalled::length(self.plan.mode);
+        for contestant in self.everyone {
+            for state in [State::Allowed, State::Denied] {
+                if self.is_interrupted() {
+                    return;
+                }
+                let row = stalled::row(&**contestant, state, length);
+                recording.stalled.push(row);
+            }
         }
     }
 

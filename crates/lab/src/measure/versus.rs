@@ -86,7 +86,9 @@ fn run_plan(
     };
     if arguments.list {
         let mut out = std::io::stdout().lock();
-        for name in session.names() {
+        let judged = session.traffic.iter();
+        let judged = judged.map(|traffic| format!("accuracy/{}", traffic.name));
+        for name in session.names().chain(judged) {
             // Who reads no further wants no more.
             if writeln!(out, "{name}: benchmark").is_err() {
                 break;

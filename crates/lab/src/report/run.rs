@@ -11,7 +11,7 @@ use crate::measure::latency::{Latency, ServiceTime};
 use crate::measure::plan::REFERENCE;
 use crate::measure::rows::{
     AccuracyRow, BeforeRow, ContestantRow, KeyedContestantRow, KeyedMemoryRow, KeyedRow,
-    LatencyRow, MemoryRow, Side, ThroughputRow, TrafficRow,
+    LatencyRow, MemoryRow, Side, StalledRow, ThroughputRow, TrafficRow,
 };
 use crate::measure::state::State;
 
@@ -42,6 +42,8 @@ pub struct Run {
     pub keyed: Vec<KeyedRow>,
     /// Bytes of many keys.
     pub keyed_memory: Vec<KeyedMemoryRow>,
+    /// What others see while one thread is stopped; empty in older runs.
+    pub stalled: Vec<StalledRow>,
     /// This run's throughput beside that of the run before; empty if there was none.
     pub before: Vec<BeforeRow>,
 }
@@ -77,6 +79,7 @@ impl Run {
             keyed_contestants: rows_if_there(folder, "keyed-contestants.csv")?,
             keyed: rows_if_there(folder, "keyed.csv")?,
             keyed_memory: rows_if_there(folder, "keyed-memory.csv")?,
+            stalled: rows_if_there(folder, "stalled.csv")?,
             before: rows_if_there(folder, BEFORE_FILE)?,
             folder: folder.into(),
         })

@@ -9,6 +9,7 @@ mod keyed;
 mod memory;
 mod recorded;
 mod reports;
+mod stalled;
 
 /// Counts what is allocated; the tests of memory read it.
 #[global_allocator]

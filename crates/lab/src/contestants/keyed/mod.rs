@@ -104,6 +104,11 @@ pub trait KeyedContestant: Send + Sync {
 fn build<A: KeyedAdapter, K: LabKey>(demand: Demand, clock: LabClock) -> Built<K> {
     Ok(match clock {
         LabClock::Bench(clock) => Box::new(A::on_clock::<K, _>(demand, clock)?),
+        LabClock::Stalling(_) => {
+            return Err(Cannot(
+                "stores of many keys are not measured with stalls".into(),
+            ));
+        }
         LabClock::Simulated => Box::new(A::on_clock::<K, _>(demand, SimulatedClock)?),
     })
 }

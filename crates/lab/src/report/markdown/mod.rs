@@ -7,6 +7,7 @@ pub(super) mod keyed;
 mod latency;
 mod memory;
 mod speed;
+mod stalled;
 mod two_counter;
 
 use std::fmt::Write as _;
@@ -38,6 +39,7 @@ pub(super) fn report(run: &Run) -> String {
     text += &keyed::keyed(run);
     text += &latency::latency::<ResponseTime>(run);
     text += &latency::latency::<ServiceTime>(run);
+    text += &stalled::stalled(run);
     text += &speed::noise(run);
     text += &before::before(run);
     text += &about::environment(run);
