@@ -111,6 +111,14 @@ fn adapted(of: Shipped, source: Source) -> Source {
                 "use super::sync",
                 "use windowpane_core::one_word::{ChangeRule, OneWordRule, SettleRule, Verdict};\nuse super::sync",
             ),
+        // The trait ships, and so does the limiter that has a clock.
+        Shipped::Changeable => source
+            .without("pub trait ChangeQuotas", "pub struct Changeable")
+            .without(
+                "impl<L: ChangeQuotas, C: Clock> Limiter<",
+                "impl<L: RateLimiter> RateLimiter for",
+            )
+            .with("use super::sync", "use windowpane_core::ChangeQuotas;\nuse super::sync"),
         _ => source,
     }
 }

@@ -8,6 +8,8 @@ mod keys;
 pub mod twins;
 
 #[cfg(loom)]
+mod changes;
+#[cfg(loom)]
 mod explore;
 #[cfg(loom)]
 mod interleave;
@@ -25,6 +27,8 @@ pub mod scripts;
 mod subject;
 
 #[cfg(loom)]
+pub use changes::{Change, Changing, Settling};
+#[cfg(loom)]
 pub use explore::{finds, holds, holds_at_random};
 #[cfg(loom)]
 pub use keys::{FlatTable, KeyEach, Keys, PlainHashes, Store, parts};
@@ -34,6 +38,6 @@ pub use run::{Answer, Callee, TickingClock};
 pub use script::{Call, Script};
 #[cfg(loom)]
 pub use subject::{
-    Subject, bucket_ring, cas_ring, fixed_window, flat_table, mutex_log, packed_counter,
-    rejecting_log,
+    Subject, bucket_ring, cas_ring, changing_ring, fixed_window, flat_table, mutex_log,
+    packed_counter, rejecting_log, settling_counter, settling_log,
 };

@@ -33,6 +33,24 @@ pub enum Call {
     },
     /// `reset`.
     Reset,
+    /// `settle_at`.
+    Settle {
+        /// When the estimate was recorded.
+        at: Nanos,
+        /// The estimate.
+        estimate: Cost,
+        /// What it really cost.
+        actual: u64,
+    },
+    /// `change_at`, to one quota of permits.
+    Change {
+        /// The clock reading.
+        now: Nanos,
+        /// The new limit.
+        limit: u64,
+        /// The new window.
+        window: Nanos,
+    },
     /// `acquire_at` of a store.
     AcquireOf {
         /// Whose quota it is.
@@ -131,6 +149,21 @@ pub(crate) fn now() -> Call {
 /// Forgets all.
 pub(crate) fn reset() -> Call {
     Call::Reset
+}
+
+/// Replaces the `estimate` that was recorded under `at`.
+pub(crate) fn settle(at: Nanos, estimate: u64, actual: u64) -> Call {
+    let estimate = Cost::new(estimate).expect("a cost above 0");
+    Call::Settle {
+        at,
+        estimate,
+        actual,
+    }
+}
+
+/// Puts another quota in force.
+pub(crate) fn change(now: Nanos, limit: u64, window: Nanos) -> Call {
+    Call::Change { now, limit, window }
 }
 
 /// Asks a store for one permit of `key` at `now`.

@@ -3,9 +3,11 @@
 use windowpane_baselines::FixedWindow;
 use windowpane_bucket_ring::BucketRing;
 use windowpane_cas_ring::CasRing;
+use windowpane_core::Changeable;
 use windowpane_mutex_log::{MutexLog, OnRegression};
 use windowpane_packed_counter::PackedCounter;
 
+use crate::changes::{Changing, Settling};
 use crate::keys::{FlatTable, KeyEach, Store, parts};
 use crate::script::Script;
 
@@ -144,6 +146,45 @@ pub fn flat_table() -> Subject<Store<FlatTable>, KeyEach> {
             false => KeyEach::limiters(script.quotas()),
         },
         counted: Counted::Aligned,
+        bounded: true,
+    }
+}
+
+/// The log whose charges are settled. What is given back is no window's any more, so windows are not
+/// counted.
+pub fn settling_log() -> Subject<Settling<MutexLog>, Settling<MutexLog>> {
+    let build = |script: &Script| Settling(<MutexLog>::new(script.quotas()));
+    Subject {
+        name: "mutex-log, settling",
+        build,
+        oracle: build,
+        counted: Counted::None,
+        bounded: false,
+    }
+}
+
+/// The packed counter whose charges are settled.
+pub fn settling_counter() -> Subject<Settling<PackedCounter>, Settling<PackedCounter>> {
+    let build = |script: &Script| Settling(PackedCounter::new(script.quotas()).expect("a counter"));
+    Subject {
+        name: "packed-counter, settling",
+        build,
+        oracle: build,
+        counted: Counted::None,
+        bounded: false,
+    }
+}
+
+/// The ring whose quotas change, compared with the log.
+pub fn changing_ring() -> Subject<Changing<Changeable<CasRing>>, Changing<Changeable<MutexLog>>> {
+    Subject {
+        name: "cas-ring, changing",
+        build: |script| {
+            let ring = CasRing::with_capacity(script.quotas(), script.ring_capacity());
+            Changing(Changeable::new(ring.expect("a ring")))
+        },
+        oracle: |script| Changing(Changeable::new(<MutexLog>::new(script.quotas()))),
+        counted: Counted::None,
         bounded: true,
     }
 }

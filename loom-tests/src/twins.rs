@@ -21,7 +21,7 @@ mod as_in_core {
         pub use windowpane_core::ChangeQuotas;
     }
     pub mod clock {
-        pub use windowpane_core::Nanos;
+        pub use windowpane_core::{Clock, Nanos};
     }
     pub mod cost {
         pub use windowpane_core::Cost;
@@ -33,7 +33,7 @@ mod as_in_core {
         pub use windowpane_core::{AcquireError, BuildError};
     }
     pub mod limiter {
-        pub use windowpane_core::RateLimiter;
+        pub use windowpane_core::{Limiter, RateLimiter};
     }
     pub mod quota {
         pub use windowpane_core::{Quota, Unit};

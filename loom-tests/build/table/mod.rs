@@ -2,6 +2,7 @@
 
 mod bucket_ring;
 mod cas_ring;
+mod changes;
 mod flat_table;
 mod models;
 mod mutex_log;
@@ -39,6 +40,7 @@ pub(crate) fn twins() -> impl Iterator<Item = &'static Twin> {
         cas_ring::TWINS,
         bucket_ring::TWINS,
         flat_table::TWINS,
+        changes::TWINS,
     ]
     .into_iter()
     .flatten()

@@ -1,7 +1,8 @@
 //! The models that each limiter must hold under: functions of `scripts`.
 
 use Limiter::{
-    BucketRing, CasRing, FixedWindow, FlatTable, MutexLog, PackedCounter, RejectingLog,
+    BucketRing, CasRing, ChangingRing, FixedWindow, FlatTable, MutexLog, PackedCounter,
+    RejectingLog, SettlingCounter, SettlingLog,
 };
 
 /// A limiter under test: a function of this package.
@@ -14,6 +15,9 @@ pub(crate) enum Limiter {
     CasRing,
     BucketRing,
     FlatTable,
+    SettlingLog,
+    SettlingCounter,
+    ChangingRing,
 }
 
 impl Limiter {
@@ -27,6 +31,9 @@ impl Limiter {
             CasRing => "cas_ring",
             BucketRing => "bucket_ring",
             FlatTable => "flat_table",
+            SettlingLog => "settling_log",
+            SettlingCounter => "settling_counter",
+            ChangingRing => "changing_ring",
         }
     }
 }
@@ -156,6 +163,30 @@ pub(crate) const MODELS: &[(Limiter, &[&str])] = &[
             "keys::charged_and_looked_at",
             "keys::looked_at_while_inserted",
             "keys::reset_while_charged",
+        ],
+    ),
+    (
+        SettlingLog,
+        &[
+            "changes::given_back_beside_a_take",
+            "changes::charged_more_beside_a_take",
+        ],
+    ),
+    (
+        SettlingCounter,
+        &[
+            "changes::given_back_beside_a_take",
+            "changes::charged_more_beside_a_take",
+            "changes::two_settle_beside_a_take",
+        ],
+    ),
+    (
+        ChangingRing,
+        &[
+            "changes::raised_beside_takes",
+            "changes::lowered_beside_takes",
+            "changes::longer_window_beside_takes",
+            "changes::reset_beside_a_change",
         ],
     ),
 ];

@@ -15,17 +15,20 @@ pub(crate) enum Shipped {
     BucketRing,
     /// The flat table of keys.
     FlatTable,
+    /// What makes a limiter's quotas changeable.
+    Changeable,
 }
 
 impl Shipped {
     /// All of them.
-    pub(crate) const ALL: [Shipped; 6] = [
+    pub(crate) const ALL: [Shipped; 7] = [
         Shipped::MutexLog,
         Shipped::OneWord,
         Shipped::PackedCounter,
         Shipped::CasRing,
         Shipped::BucketRing,
         Shipped::FlatTable,
+        Shipped::Changeable,
     ];
 
     /// The module of its twins.
@@ -37,6 +40,7 @@ impl Shipped {
             Shipped::CasRing => "cas_ring",
             Shipped::BucketRing => "bucket_ring",
             Shipped::FlatTable => "flat_table",
+            Shipped::Changeable => "changeable",
         }
     }
 
@@ -49,6 +53,7 @@ impl Shipped {
             Shipped::CasRing => "../crates/cas-ring/src",
             Shipped::BucketRing => "../crates/bucket-ring/src",
             Shipped::FlatTable => "../crates/keyed/src/flat",
+            Shipped::Changeable => "../crates/core/src",
         }
     }
 
@@ -67,7 +72,14 @@ impl Shipped {
                 "view.rs",
                 "ring.rs",
             ],
-            Shipped::FlatTable => &["entry.rs", "places.rs", "counts.rs", "insert.rs", "table.rs"],
+            Shipped::Changeable => &["change.rs"],
+            Shipped::FlatTable => &[
+                "entry.rs",
+                "places.rs",
+                "counts.rs",
+                "insert.rs",
+                "table.rs",
+            ],
         }
     }
 
@@ -83,6 +95,20 @@ impl Shipped {
             Shipped::PackedCounter => "pub use rule::TwoWindowRule;",
             Shipped::CasRing => "pub use ring::CasRing;",
             Shipped::BucketRing => "pub use ring::BucketRing;",
+            Shipped::Changeable => {
+                "use crate::twins::as_in_core::*;\n\
+                 pub use self::change::Changeable;\n\
+                 #[cfg(loom)]\n\
+                 impl<L: windowpane_core::ChangeQuotas + 'static> crate::Change for Changeable<L> {\n\
+                     fn change_at(\n\
+                         &self,\n\
+                         now: windowpane_core::Nanos,\n\
+                         quotas: &windowpane_core::Quotas,\n\
+                     ) -> Result<(), windowpane_core::BuildError> {\n\
+                         Changeable::change_at(self, now, quotas)\n\
+                     }\n\
+                 }"
+            }
             Shipped::FlatTable => {
                 "use std::hash::RandomState as DefaultHasher;\n\
                  use windowpane_keyed::{UNRECORDED, WhenFull};\n\

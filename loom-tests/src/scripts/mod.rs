@@ -2,6 +2,7 @@
 
 pub mod any;
 pub mod buckets;
+pub mod changes;
 pub mod exact;
 pub mod keys;
 pub mod log;

@@ -5,6 +5,7 @@ const GROUPS: &[(&str, &str)] = &[
     ("any", include_str!("../../src/scripts/any.rs")),
     ("exact", include_str!("../../src/scripts/exact.rs")),
     ("log", include_str!("../../src/scripts/log.rs")),
+    ("changes", include_str!("../../src/scripts/changes.rs")),
     ("windows", include_str!("../../src/scripts/windows.rs")),
     ("ring", include_str!("../../src/scripts/ring.rs")),
     ("buckets", include_str!("../../src/scripts/buckets.rs")),

@@ -1,0 +1,21 @@
+//! The packed counter whose charges are settled, under every schedule, and its twins. `build/table` lists both.
+#![cfg(loom)]
+
+macro_rules! model {
+    ($group:ident::$model:ident) => {
+        windowpane_loom_tests::ships!(settling_counter $group::$model);
+    };
+}
+
+macro_rules! twin {
+    (one_word $twin:ident $group:ident::$model:ident) => {
+        windowpane_loom_tests::found!(settling_counter one_word $twin $group::$model, |script| {
+            use windowpane_loom_tests::{Settling, twins::one_word::$twin::OneWordLimiter};
+            use windowpane_packed_counter::TwoWindowRule;
+            let counter = OneWordLimiter::<TwoWindowRule>::new(script.quotas());
+            Settling(counter.expect("a counter"))
+        });
+    };
+}
+
+include!(concat!(env!("OUT_DIR"), "/settling_counter.rs"));

@@ -1,0 +1,19 @@
+//! The log whose charges are settled, under every schedule, and its twins. `build/table` lists both.
+#![cfg(loom)]
+
+macro_rules! model {
+    ($group:ident::$model:ident) => {
+        windowpane_loom_tests::ships!(settling_log $group::$model);
+    };
+}
+
+macro_rules! twin {
+    (mutex_log $twin:ident $group:ident::$model:ident) => {
+        windowpane_loom_tests::found!(settling_log mutex_log $twin $group::$model, |script| {
+            use windowpane_loom_tests::{Settling, twins::mutex_log::$twin::MutexLog};
+            Settling(<MutexLog>::new(script.quotas()))
+        });
+    };
+}
+
+include!(concat!(env!("OUT_DIR"), "/settling_log.rs"));
