@@ -20,7 +20,7 @@ use crate::keyed::Charge;
 use crate::limiter::{Limiter, RateLimiter};
 use crate::settle::Settle;
 
-/// A limiter and a line of callers who wait their turn. See the [module](self).
+/// A limiter and a line of callers who wait their turn. See the [module](super).
 ///
 /// A call takes the line's lock once or twice, also where nobody waits; O(log n) for n who wait.
 pub struct Queue<L, C = MonotonicClock> {
