@@ -37,8 +37,8 @@ struct Extent {
 fn extent(mode: Mode) -> Extent {
     let (warm_up, measure, rounds, limits): (_, _, _, &[u64]) = match mode {
         Mode::Test => (5, 10, 1, &[100, 129]),
-        Mode::Quick => (20, 40, 3, &[100, 128, 129, 1_000]),
-        Mode::Default => (50, 150, 3, &memory::LIMITS),
+        Mode::Quick => (10, 25, 3, &[100, 128, 129, 1_000]),
+        Mode::Default => (40, 100, 3, &memory::LIMITS),
         Mode::Full => (100, 500, 9, &memory::LIMITS),
     };
     Extent {

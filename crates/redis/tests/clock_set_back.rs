@@ -71,11 +71,13 @@ async fn a_key_of_a_time_to_come_denies_for_two_windows_and_is_gone() {
     let mut write = redis::cmd("SET");
     write
         .arg(counter.key_in_store("k"))
-        .arg(doubles(&[start, 1.0, 0.0, MINUTE]));
+        .arg(doubles(&[1.0, 0.0, start, MINUTE, start]));
     heals(&server, &counter, write).await;
 
     let gcra = limiter::<Gcra>(&server.url(), &["1/60s"]).await;
     let mut write = redis::cmd("SET");
-    write.arg(gcra.key_in_store("k")).arg(ahead as u64);
+    write
+        .arg(gcra.key_in_store("k"))
+        .arg(doubles(&[ahead, ahead]));
     heals(&server, &gcra, write).await;
 }

@@ -1,7 +1,7 @@
 -- GCRA, the token bucket told by one time: a burst of `limit` at once, then a permit each interval.
 --
--- KEYS[1]  the theoretical arrival time: when all that was accepted would have been accepted at the
---          bare rate
+-- KEYS[1]  two doubles: the theoretical arrival time, when all that was accepted would have been
+--          accepted at the bare rate; and until when the key lives at least
 -- ARGV     'acquire' or 'peek', charge, the longest life of a key in ms, limit, interval and
 --          tolerance (limit times interval) in microseconds
 -- returns  as log.lua
@@ -10,12 +10,12 @@
 local key, peek, most = KEYS[1], ARGV[1] == 'peek', ARGV[3] + 0
 local limit, interval, tolerance = ARGV[4] + 0, ARGV[5] + 0, ARGV[6] + 0
 
-local ahead, state = 0, redis.call('GET', key)
+local ahead, arrival, expires, state = 0, 0, 0, redis.call('GET', key)
 if state then
-  local arrival = tonumber(state)
-  if not arrival then
+  if #state ~= 16 then
     return redis.error_reply('WRONGSTATE the string at this key is not a time of windowpane')
   end
+  arrival, expires = struct.unpack('<dd', state)
   if arrival > now then
     ahead = arrival - now
   end
@@ -40,11 +40,20 @@ if peek then
   return {wait, now, 0, more, left}
 end
 if wait == 0 then
-  -- One millisecond more than is left, because the server counts from when the script began.
-  local life = (ahead - ahead % 1000) / 1000 + 2
-  redis.call('PSETEX', key, life < most and life or most, now + ahead)
+  arrival = now + ahead
+  if expires >= arrival then
+    -- In place, which keeps the time to live.
+    redis.call('SETRANGE', key, 0, struct.pack('<d', arrival))
+  else
+    -- Longer than needed by a tenth of the longest, so that a busy key gets a new life seldom. One
+    -- millisecond more, because the server counts from when the script began.
+    local life = (ahead - ahead % 1000) / 1000 + 2 + math.floor(most / 10)
+    life = life < most and life or most
+    local value = struct.pack('<dd', arrival, now - now % 1000 + 1000 * life)
+    redis.call('PSETEX', key, life, value)
+  end
 elseif before > tolerance and redis.call('PTTL', key) > most then
   -- The server's clock was set back, or the quota made smaller: two windows are enough.
-  redis.call('PEXPIRE', key, most)
+  redis.call('PSETEX', key, most, struct.pack('<dd', arrival, 0))
 end
 return {wait, now, 0, more, left}

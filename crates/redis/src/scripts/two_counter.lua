@@ -1,8 +1,8 @@
 -- Two counters: the count of the window before, weighted by how much of it the sliding window still
 -- covers, and the count of this window.
 --
--- KEYS[1]  four doubles: when the current window began, what it and the one before it accepted, and
---          the window
+-- KEYS[1]  five doubles: what the current window and the one before it accepted, when the current
+--          one began, the window, and until when the key lives at least
 -- ARGV     'acquire' or 'peek', charge, the longest life of a key in ms, limit, window in
 --          microseconds
 -- returns  as log.lua
@@ -15,13 +15,14 @@ local key, charge, most = KEYS[1], ARGV[2] + 0, ARGV[3] + 0
 local limit, window = ARGV[4] + 0, ARGV[5] + 0
 
 local at, start, current, previous = now, now - now % window, 0, 0
+local expires, kept = 0, false
 local state = redis.call('GET', key)
 if state then
-  if #state ~= 32 then
+  if #state ~= 40 then
     return redis.error_reply('WRONGSTATE the string at this key is not a counter of windowpane')
   end
   local counted
-  start, current, previous, counted = struct.unpack('<dddd', state)
+  current, previous, start, counted, expires = struct.unpack('<ddddd', state)
   -- A time before the recorded window is read as its start: stricter, never looser.
   if start > now then
     at = start
@@ -33,6 +34,8 @@ if state then
   elseif at - start >= window then
     previous = at - start < 2 * window and current or 0
     start, current = at - at % window, 0
+  else
+    kept = true
   end
 end
 local elapsed = at - start
@@ -78,14 +81,22 @@ if ARGV[1] == 'peek' then
   return {told, at, 0, more, left}
 end
 if told == 0 then
-  -- Until both windows are over. One millisecond more, because the server counts from when the
-  -- script began.
-  local span = start + 2 * window - now
-  local life = (span - span % 1000) / 1000 + 2
-  local value = struct.pack('<dddd', start, current, previous, window)
-  redis.call('PSETEX', key, life < most and life or most, value)
+  if kept and expires >= start + 2 * window then
+    -- In place, which keeps the time to live.
+    redis.call('SETRANGE', key, 0, struct.pack('<d', current))
+  else
+    -- Until both windows are over. One millisecond more, because the server counts from when the
+    -- script began.
+    local span = start + 2 * window - now
+    local life = (span - span % 1000) / 1000 + 2
+    life = life < most and life or most
+    expires = now - now % 1000 + 1000 * life
+    local value = struct.pack('<ddddd', current, previous, start, window, expires)
+    redis.call('PSETEX', key, life, value)
+  end
 elseif at - now > window and redis.call('PTTL', key) > most then
   -- The server's clock was set back. In two windows all of this is over, whatever it says then.
-  redis.call('PEXPIRE', key, most)
+  local value = struct.pack('<ddddd', current, previous, start, window, 0)
+  redis.call('PSETEX', key, most, value)
 end
 return {told, at, 0, more, left}

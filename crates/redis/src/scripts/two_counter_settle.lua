@@ -1,6 +1,6 @@
 -- Settles a charge in the two counters: in the count of the window in which it was recorded.
 --
--- KEYS[1]  the four doubles of two_counter.lua
+-- KEYS[1]  the five doubles of two_counter.lua
 -- ARGV     time recorded under, estimate, actual
 -- returns  1 if that window is still known, 0 if not
 --
@@ -11,10 +11,10 @@ local state = redis.call('GET', key)
 if not state then
   return 0
 end
-if #state ~= 32 then
+if #state ~= 40 then
   return redis.error_reply('WRONGSTATE the string at this key is not a counter of windowpane')
 end
-local start, current, previous, window = struct.unpack('<dddd', state)
+local current, previous, start, window = struct.unpack('<dddd', state)
 -- A count times the window stays a whole number.
 local largest = math.floor(9007199254740992 / window)
 if time >= start and time < start + window then
@@ -24,5 +24,6 @@ elseif time < start and time >= start - window then
 else
   return 0
 end
-redis.call('SET', key, struct.pack('<dddd', start, current, previous, window), 'KEEPTTL')
+-- In place, which keeps the time to live.
+redis.call('SETRANGE', key, 0, struct.pack('<dd', current, previous))
 return 1
