@@ -50,6 +50,7 @@ embedded![
     "retries-that-hammer.toml",
     "retries-that-wait.toml",
     "clients-at-20-percent.toml",
+    "clients-at-35-percent.toml",
     "clients-at-50-percent.toml",
     "clients-at-90-percent.toml",
     "clients-at-200-percent.toml",
