@@ -328,6 +328,9 @@ impl Session<'_> {
                 .memory
                 .extend(memory::measure(&**contestant, self.live_bytes));
             for traffic in self.traffic {
+                if self.is_interrupted() {
+                    return;
+                }
                 recording
                     .accuracy
                     .push(accuracy::row(&**contestant, traffic));
@@ -335,6 +338,9 @@ impl Session<'_> {
         }
         let extent = keyed::Extent::of(self.plan.mode);
         for contestant in self.keyed {
+            if self.is_interrupted() {
+                return;
+            }
             self.progress
                 .note(&format!("memory of many keys: {}", contestant.info().name));
             let rows = keyed::measure_memory(&**contestant, &extent, self.live_bytes);
