@@ -99,11 +99,11 @@ fn eight_threads_never_take_one_permit_too_many_and_lose_none() {
                 "{quota}, round {round}"
             );
         }
-        if window > ROUND {
+        // On a busy machine a round can outlast the windows: then more than a limit may be taken.
+        let span = last - accepted[0].0;
+        if window > ROUND && quotas.iter().all(|q| span < q.window()) {
             let taken: u64 = accepted.iter().map(|(_, cost)| cost).sum();
-            let full = quotas
-                .iter()
-                .any(|q| q.window() > ROUND && q.limit() - taken < costs);
+            let full = quotas.iter().any(|q| q.limit() - taken < costs);
             assert!(
                 full,
                 "{taken} taken of {quotas}, costs to {costs}, round {round}"
