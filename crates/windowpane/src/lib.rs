@@ -17,5 +17,10 @@ pub use windowpane_mutex_log::{self as mutex_log, MutexLog, OnRegression};
 #[cfg(feature = "packed-counter")]
 pub use windowpane_packed_counter::PackedCounter;
 
+#[cfg(feature = "redis")]
+pub use windowpane_redis as redis;
+#[cfg(feature = "tower")]
+pub use windowpane_tower as tower;
+
 #[doc = include_str!("../WHICH.md")]
 pub mod which_one {}

@@ -1,9 +1,10 @@
 //! `cargo xtask test`: everything that must pass, step by step, and a table of what ran.
 
-use std::process::{Command, ExitCode};
+use std::io::{BufRead, BufReader};
+use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::redis;
+use crate::redis::{self, Server};
 
 /// Everything that must pass before a change lands.
 #[derive(clap::Args)]
@@ -46,6 +47,23 @@ const STEPS: &[Step] = &[
         "tests",
         &["test", "--workspace", "--all-features", "--no-fail-fast"],
     ),
+    // Each benchmark once, small, and what comes out is checked.
+    step(
+        "benches as tests",
+        &[
+            "bench",
+            "--package",
+            "windowpane-benches",
+            "--bench",
+            "versus",
+            "--bench",
+            "throughput",
+            "--bench",
+            "latency",
+            "--",
+            "--test",
+        ],
+    ),
     step("loom models", &["loom"]),
     Step {
         name: "docs",
@@ -71,24 +89,56 @@ impl Step {
         format!("{}cargo {}", env.collect::<String>(), self.cargo.join(" "))
     }
 
-    /// Runs the step, its output passed through; whether it passed, and how long it took.
-    fn run(&self) -> (bool, Duration) {
+    /// Runs the step, its output passed through. Only where tests will be skipped are they counted:
+    /// whoever reads through a pipe gets no colours.
+    fn run(&self, skips: bool) -> Ran {
         println!("\n=== {}: {}", self.name, self.command_line());
         let start = Instant::now();
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let status = Command::new(cargo)
-            .args(self.cargo)
-            .envs(self.env.iter().copied())
-            .status();
-        let passed = match status {
-            Ok(status) => status.success(),
-            Err(error) => {
-                eprintln!("cannot start cargo: {error}");
-                false
-            }
+        let mut command = Command::new(cargo);
+        command.args(self.cargo).envs(self.env.iter().copied());
+        let done = match skips {
+            true => counting_skips(&mut command),
+            false => command.status().map(|status| (status.success(), 0)),
         };
-        (passed, start.elapsed())
+        let (passed, skipped) = done.unwrap_or_else(|error| {
+            eprintln!("cannot run cargo: {error}");
+            (false, 0)
+        });
+        Ran {
+            name: self.name,
+            passed,
+            skipped,
+            time: start.elapsed(),
+        }
     }
+}
+
+/// What came of a step.
+struct Ran {
+    name: &'static str,
+    passed: bool,
+    /// Tests that said they were skipped.
+    skipped: usize,
+    time: Duration,
+}
+
+/// What a skipped test writes to the standard error.
+const SKIPPED: &str = "skipped: redis-server not found";
+
+/// Runs a command with its standard error read on the way through; whether it succeeded, and how
+/// many tests said there that they were skipped.
+fn counting_skips(command: &mut Command) -> std::io::Result<(bool, usize)> {
+    let mut child = command.stderr(Stdio::piped()).spawn()?;
+    let mut skipped = 0;
+    if let Some(stderr) = child.stderr.take() {
+        for line in BufReader::new(stderr).split(b'\n') {
+            let line = String::from_utf8_lossy(&line?).into_owned();
+            skipped += usize::from(line.contains(SKIPPED));
+            eprintln!("{line}");
+        }
+    }
+    Ok((child.wait()?.success(), skipped))
 }
 
 pub(crate) fn run(args: &Args) -> ExitCode {
@@ -119,19 +169,29 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     if let Some(server) = &server {
         println!("redis-server: {}", server.told());
     }
+    let absent = matches!(server, Some(Server::Absent(_)));
     // All steps run even if one fails, so that one run tells all.
-    let results: Vec<_> = steps.iter().map(|step| (step.name, step.run())).collect();
+    let results: Vec<Ran> = steps
+        .iter()
+        .map(|step| step.run(absent && step.name == "tests"))
+        .collect();
     println!("\n=== what ran");
-    for (name, (passed, time)) in &results {
-        let word = if *passed { "passed" } else { "FAILED" };
-        println!("{name:18} {word} in {:.0} s", time.as_secs_f64());
+    for ran in &results {
+        let word = if ran.passed { "passed" } else { "FAILED" };
+        let skipped = match ran.skipped {
+            0 => String::new(),
+            count => format!(", {count} tests skipped"),
+        };
+        let (name, seconds) = (ran.name, ran.time.as_secs_f64());
+        println!("{name:18} {word} in {seconds:.0} s{skipped}");
     }
     if let Some(server) = &server {
         println!("{:18} {}", "redis-server", server.told());
     }
-    let failed = results.iter().filter(|(_, (passed, _))| !passed).count();
+    let failed = results.iter().filter(|ran| !ran.passed).count();
+    let skipped: usize = results.iter().map(|ran| ran.skipped).sum();
     println!(
-        "\nsteps: {} passed, {failed} failed",
+        "\nsteps: {} passed, {failed} failed; tests skipped: {skipped}",
         results.len() - failed
     );
     if failed == 0 {
