@@ -76,6 +76,18 @@ impl QuotaFile {
         Ok(QuotaFile(quotas))
     }
 
+    /// Reads the quotas from a file.
+    ///
+    /// # Errors
+    /// [`FileError`] with the file, the line and what was expected there.
+    pub fn read(path: impl AsRef<Path>) -> Result<QuotaFile, FileError> {
+        let path = path.as_ref();
+        fs::read_to_string(path)
+            .map_err(|error| FileError::new(error.to_string()))
+            .and_then(|text| QuotaFile::parse(&text))
+            .map_err(|error| error.in_file(path))
+    }
+
     /// The quotas of that name.
     pub fn get(&self, name: &str) -> Option<&Quotas> {
         self.0.get(name)
@@ -102,6 +114,13 @@ impl FileError {
             path: None,
             line: None,
             message: message.into(),
+        }
+    }
+
+    fn in_file(self, path: &Path) -> FileError {
+        FileError {
+            path: Some(path.to_owned()),
+            ..self
         }
     }
 
@@ -165,7 +184,7 @@ impl Reload {
         match reload.check() {
             Reloaded::Taken => Ok(reload),
             Reloaded::Refused(error) => Err(error),
-            Reloaded::Unchanged => Err(reload.at(FileError::new("the file is empty"))),
+            Reloaded::Unchanged => Err(FileError::new("the file is empty").in_file(&reload.path)),
         }
     }
 
@@ -187,7 +206,7 @@ impl Reload {
         };
         match taken {
             Ok(()) => Reloaded::Taken,
-            Err(error) => Reloaded::Refused(self.at(error)),
+            Err(error) => Reloaded::Refused(error.in_file(&self.path)),
         }
     }
 
@@ -220,13 +239,6 @@ impl Reload {
     /// The file.
     pub fn path(&self) -> &Path {
         &self.path
-    }
-
-    fn at(&self, error: FileError) -> FileError {
-        FileError {
-            path: Some(self.path.clone()),
-            ..error
-        }
     }
 }
 
