@@ -9,9 +9,11 @@
 //! | [`measure`] | throughput, latency, memory and accuracy, by rules that the types keep |
 //! | [`report`] | what a run becomes: CSV, Markdown, SVG |
 //! | [`soak`] | long random use that watches the invariant |
+//! | [`choose`] | which limiter fits a need, by what a run measured |
 
 #![forbid(unsafe_code)]
 
+pub mod choose;
 pub mod contestants;
 pub mod measure;
 pub mod registry;

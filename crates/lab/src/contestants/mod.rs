@@ -13,7 +13,7 @@ mod rate_net;
 mod ratelimit;
 mod trypema;
 
-use windowpane_core::{Clock, Quota};
+use windowpane_core::{Clock, Quota, Quotas};
 
 use crate::measure::clock::{LabClock, SimulatedClock};
 
@@ -124,6 +124,17 @@ pub trait Contestant: Send + Sync {
     /// # Errors
     /// [`Cannot`] if it cannot express the quota.
     fn build(&self, quota: Quota, clock: LabClock) -> Result<Box<dyn Instance>, Cannot>;
+
+    /// Builds it for quotas that all hold at once; every rival holds one.
+    ///
+    /// # Errors
+    /// [`Cannot`] if it cannot express them.
+    fn build_for(&self, quotas: &Quotas, clock: LabClock) -> Result<Box<dyn Instance>, Cannot> {
+        match quotas.iter().as_slice() {
+            [quota] => self.build(*quota, clock),
+            _ => Err(Cannot("several quotas at once: it holds one".into())),
+        }
+    }
 }
 
 impl<A: Adapter> Contestant for A {

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use windowpane_core::{AcquireError, Cost, Decision, Quota, RateLimiter};
+use windowpane_core::{AcquireError, Cost, Decision, Quota, Quotas, RateLimiter};
 use windowpane_mutex_log::{MutexLog, ParkingLotMutex};
 
 use super::{Cannot, ContestClock, Contestant, Decide, Info, Instance, Origin, SHARED_CLOCK, Told};
@@ -69,8 +69,12 @@ impl Contestant for Ours {
     }
 
     fn build(&self, quota: Quota, clock: LabClock) -> Result<Box<dyn Instance>, Cannot> {
+        self.build_for(&quota.into(), clock)
+    }
+
+    fn build_for(&self, quotas: &Quotas, clock: LabClock) -> Result<Box<dyn Instance>, Cannot> {
         let options = BuildOptions::starting_at(clock.now());
-        (self.on_clock)(&quota.into(), options, clock).map_err(|error| Cannot(error.to_string()))
+        (self.on_clock)(quotas, options, clock).map_err(|error| Cannot(error.to_string()))
     }
 }
 

@@ -1,12 +1,12 @@
 //! How figures are written.
 
 /// Decisions a second in millions, three digits: `38.2`, `9.41`, `0.072`.
-pub(super) fn millions(per_second: f64) -> String {
+pub(crate) fn millions(per_second: f64) -> String {
     digits(per_second / 1e6)
 }
 
 /// Nanoseconds with a unit, three digits: `26.4 ns`, `1.25 µs`, `3.10 ms`.
-pub(super) fn time(nanos: f64) -> String {
+pub(crate) fn time(nanos: f64) -> String {
     let (value, unit) = match nanos {
         n if n < 1e3 => (n, "ns"),
         n if n < 1e6 => (n / 1e3, "µs"),
@@ -17,12 +17,12 @@ pub(super) fn time(nanos: f64) -> String {
 }
 
 /// Bytes with thousands set apart: `8,264 B`.
-pub(super) fn bytes(bytes: u64) -> String {
+pub(crate) fn bytes(bytes: u64) -> String {
     format!("{} B", thousands(bytes))
 }
 
 /// A whole number with thousands set apart.
-pub(super) fn thousands(number: u64) -> String {
+pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
@@ -35,7 +35,7 @@ pub(super) fn thousands(number: u64) -> String {
 }
 
 /// A share in percent, exact where it is none: `0 %`, `0.0031 %`, `12.4 %`.
-pub(super) fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     match share * 100.0 {
         0.0 => "0 %".into(),
         p if p < 0.1 => format!("{p:.4} %"),
@@ -44,12 +44,12 @@ pub(super) fn percent(share: f64) -> String {
 }
 
 /// `1.29 ×`.
-pub(super) fn times(ratio: f64) -> String {
+pub(crate) fn times(ratio: f64) -> String {
     format!("{ratio:.2} ×")
 }
 
 /// Three significant digits.
-pub(super) fn digits(value: f64) -> String {
+pub(crate) fn digits(value: f64) -> String {
     match value.abs() {
         v if v >= 99.95 => format!("{value:.0}"),
         v if v >= 9.995 => format!("{value:.1}"),

@@ -22,7 +22,9 @@ use anyhow::Result;
 
 use crate::measure::folder;
 
+pub(crate) use figures::{bytes, digits, millions, percent, thousands, time, times};
 pub use run::Run;
+pub(crate) use verdict::on_threads;
 pub use verdict::verdict;
 
 /// What a run says of many keys, as Markdown; empty if it measured none.

@@ -77,6 +77,14 @@ fn published(results: &Path) -> Result<Vec<Run>> {
     Ok(runs)
 }
 
+/// The published run that began last, read from its folder; `None` if there is none.
+///
+/// # Errors
+/// If the folder of runs or that run cannot be read.
+pub fn newest(results: &Path) -> Result<Option<Run>> {
+    Ok(published(results)?.into_iter().next())
+}
+
 fn folder_name(run: &Run) -> String {
     run.folder
         .file_name()

@@ -262,7 +262,7 @@ fn losses(run: &Run) -> String {
 }
 
 /// `1 thread`, `2 threads`.
-pub(super) fn on_threads(threads: usize) -> String {
+pub(crate) fn on_threads(threads: usize) -> String {
     match threads {
         1 => "1 thread".into(),
         _ => format!("{threads} threads"),

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod choose;
 mod compare;
 mod publish;
 mod replay;
@@ -18,6 +19,12 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
+/// What is allocated now.
+fn live_bytes() -> u64 {
+    let stats = ALLOCATOR.stats();
+    stats.bytes_allocated.wrapping_sub(stats.bytes_deallocated) as u64
+}
+
 /// The laboratory of windowpane, a workspace of sliding-window rate limiters.
 #[derive(Parser)]
 #[command(name = "lab", bin_name = "cargo lab", version)]
@@ -28,6 +35,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Choose(choose::Args),
     Compare(compare::Args),
     Publish(publish::Args),
     Replay(replay::Args),
@@ -37,6 +45,7 @@ enum Command {
 
 fn main() -> ExitCode {
     match Cli::parse().command {
+        Command::Choose(args) => choose::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Publish(args) => publish::run(args),
         Command::Replay(args) => replay::run(args),

@@ -241,10 +241,7 @@ impl Args {
             skip_bad: self.skip_bad,
             compare: !self.no_compare,
             detailed: self.decisions.is_some() || self.disagreements.is_some(),
-            meter: Some(|| {
-                let stats = crate::ALLOCATOR.stats();
-                stats.bytes_allocated.wrapping_sub(stats.bytes_deallocated) as u64
-            }),
+            meter: Some(crate::live_bytes),
         })
     }
 

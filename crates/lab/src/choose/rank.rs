@@ -1,0 +1,398 @@
+//! Who is ruled out, and in which order the others are.
+
+use std::cmp::Ordering;
+
+use serde::Serialize;
+use windowpane_core::{Cost, Unit};
+
+use super::known::known;
+use super::memory::{MOST_COUNTED, Source, bytes_a_key};
+use super::need::Need;
+use crate::contestants::{self, Contestant};
+use crate::measure::clock::{LabClock, SimulatedClock};
+use crate::measure::rows::ContestantRow;
+use crate::measure::state::State;
+use crate::report::{Run, bytes, on_threads, percent, thousands, times};
+
+/// The figures behind a place.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Figures {
+    /// Nanoseconds of an allowed decision with one thread: the median of the run's rounds.
+    pub ns_allowed_1_thread: Option<f64>,
+    /// The same of a denied one.
+    pub ns_denied_1_thread: Option<f64>,
+    /// Allowed decisions a second of all [`Choice::threads`](super::Choice::threads) on one key.
+    pub allowed_per_second: Option<f64>,
+    /// Denied decisions a second.
+    pub denied_per_second: Option<f64>,
+    /// Bytes of one limiter for one key, its quotas used up.
+    pub bytes_per_key: u64,
+    /// How that was found.
+    pub bytes_source: Source,
+    /// Bytes of all keys' limiters, without the map that holds them.
+    pub bytes: u64,
+    /// The most that any window held above the limit, as a share of it, on any traffic of the run.
+    pub worst_overshoot: Option<f64>,
+    /// The traffic of that; absent if none was above.
+    pub worst_overshoot_on: Option<String>,
+    /// The largest share of requests of one traffic that were wrongly denied.
+    pub worst_false_denies: Option<f64>,
+}
+
+/// A limiter that fits, and why it stands where it does.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Place {
+    /// From 1.
+    pub place: usize,
+    /// Its name.
+    pub limiter: String,
+    /// `ours` or `rival`.
+    pub origin: String,
+    /// Whether it decides as the log of accepted requests would.
+    pub exact: bool,
+    /// Whether no window can ever hold more than the quota.
+    pub keeps_quota: bool,
+    /// Why it stands here.
+    pub reason: String,
+    /// The figures behind that.
+    #[serde(flatten)]
+    pub figures: Figures,
+}
+
+/// A limiter that does not fit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RuledOut {
+    /// Its name.
+    pub limiter: String,
+    /// Why, one reason each.
+    pub reasons: Vec<String>,
+}
+
+/// Those that fit, the best first, and those that do not.
+pub(super) fn rank(
+    run: &Run,
+    need: &Need,
+    threads: usize,
+    live_bytes: fn() -> u64,
+) -> (Vec<Place>, Vec<RuledOut>) {
+    let everyone = contestants::all();
+    let (mut fit, mut ruled_out) = (Vec::new(), Vec::new());
+    for who in run.limiters() {
+        let contestant = everyone
+            .iter()
+            .find(|one| one.info().name == who.contestant);
+        let judged = match contestant {
+            Some(contestant) => judge(run, need, threads, who, &**contestant, live_bytes),
+            None => Err(vec!["this build of `lab` does not know it".into()]),
+        };
+        match judged {
+            Ok(place) => fit.push(place),
+            Err(reasons) => ruled_out.push(RuledOut {
+                limiter: who.contestant.clone(),
+                reasons,
+            }),
+        }
+    }
+    for contestant in &everyone {
+        let name = contestant.info().name;
+        if run.contestant(name).is_none() {
+            ruled_out.push(RuledOut {
+                limiter: name.into(),
+                reasons: vec!["the run has not measured it".into()],
+            });
+        }
+    }
+    (placed(run, need, threads, fit), ruled_out)
+}
+
+/// One limiter's figures, or why it is ruled out.
+fn judge(
+    run: &Run,
+    need: &Need,
+    threads: usize,
+    who: &ContestantRow,
+    contestant: &dyn Contestant,
+    live_bytes: fn() -> u64,
+) -> Result<Place, Vec<String>> {
+    let name = &who.contestant;
+    SimulatedClock::set(need.quotas.longest_window());
+    let built = match contestant.build_for(&need.quotas, LabClock::Simulated) {
+        Ok(built) => built,
+        // Nothing else can be said of what cannot be built.
+        Err(cannot) => return Err(vec![format!("cannot hold the quota: {}", cannot.0)]),
+    };
+    let mut reasons = Vec::new();
+    if need.costs {
+        let two = Cost::new(2).expect("above 0");
+        if let Err(cannot) = built.decide_cost(two) {
+            reasons.push(format!("cannot take costs: {}", cannot.0));
+        } else if who.origin == "rival" && need.quotas.iter().any(|q| q.unit() == Unit::Requests) {
+            reasons.push("cannot take costs and count requests: it counts permits".into());
+        }
+    }
+    drop(built);
+    let keeps_quota = known(name).map_or(who.exact, |known| known.keeps_quota);
+    let worst = run.worst(name);
+    let overshoot = worst.map(|row| row.worst_overshoot_share);
+    let on = worst
+        .filter(|row| row.worst_overshoot > 0)
+        .map(|row| row.traffic.clone());
+    if need.never_over_admit && !keeps_quota {
+        reasons.push(match (&on, overshoot) {
+            (Some(on), Some(share)) => {
+                format!(
+                    "can let more through than the limit: it held {} above it ({on})",
+                    percent(share)
+                )
+            }
+            _ => "can let more through than the limit".into(),
+        });
+    } else if let Some(most) = need.max_overshoot {
+        match (overshoot, &on) {
+            // Never is never, measured or not.
+            _ if keeps_quota => {}
+            (None, _) => reasons.push("the run has not measured its overshoot".into()),
+            (Some(share), on) if share > most => reasons.push(format!(
+                "let through up to {} above the limit ({}); at most {} was asked for",
+                percent(share),
+                on.as_deref().unwrap_or("unknown traffic"),
+                percent(most)
+            )),
+            _ => {}
+        }
+    }
+    let Some((bytes_per_key, bytes_source)) =
+        bytes_a_key(run, contestant, &need.quotas, live_bytes)
+    else {
+        return Err(reasons);
+    };
+    let all = bytes_per_key.saturating_mul(need.keys);
+    if let Some(most) = need.memory.filter(|most| all > *most) {
+        reasons.push(format!(
+            "takes {} for {} at {} a key{}; at most {} was asked for",
+            in_bytes(all),
+            keys(need.keys),
+            bytes(bytes_per_key),
+            how(bytes_source),
+            in_bytes(most)
+        ));
+    }
+    if !reasons.is_empty() {
+        return Err(reasons);
+    }
+    let time = |state| run.rate(name, state, 1).map(|rate| 1e9 / rate.median);
+    let rate = |state| run.rate(name, state, threads).map(|rate| rate.median);
+    Ok(Place {
+        place: 0,
+        limiter: name.clone(),
+        origin: who.origin.clone(),
+        exact: who.exact,
+        keeps_quota,
+        reason: String::new(),
+        figures: Figures {
+            ns_allowed_1_thread: time(State::Allowed),
+            ns_denied_1_thread: time(State::Denied),
+            allowed_per_second: rate(State::Allowed),
+            denied_per_second: rate(State::Denied),
+            bytes_per_key,
+            bytes_source,
+            bytes: all,
+            worst_overshoot: overshoot,
+            worst_overshoot_on: on,
+            worst_false_denies: false_denies(run, name),
+        },
+    })
+}
+
+/// The largest share of a traffic's requests that were wrongly denied. A share of a handful of
+/// requests is no share.
+fn false_denies(run: &Run, name: &str) -> Option<f64> {
+    let rows = run
+        .accuracy
+        .iter()
+        .filter(|row| row.contestant == name && row.cannot.is_empty() && row.requests >= 1_000);
+    rows.map(|row| row.false_denies as f64 / row.requests as f64)
+        .max_by(f64::total_cmp)
+}
+
+/// What is ranked first: 0 is best.
+fn class(need: &Need, place: &Place) -> (u8, bool) {
+    let accuracy = match (place.exact, place.keeps_quota) {
+        // Who says how much is enough ranks what is left by speed.
+        _ if need.says_accuracy() => 0,
+        (true, _) => 0,
+        (false, true) => 1,
+        (false, false) => 2,
+    };
+    let long = known(&place.limiter).is_some_and(|known| known.costs_take_long);
+    (accuracy, need.costs && long)
+}
+
+/// The order, and the reason for each place.
+fn placed(run: &Run, need: &Need, threads: usize, mut fit: Vec<Place>) -> Vec<Place> {
+    let speed = |place: &Place| place.figures.allowed_per_second.unwrap_or(0.0);
+    fit.sort_by(|a, b| {
+        let by_class = class(need, a).cmp(&class(need, b));
+        by_class.then(speed(b).total_cmp(&speed(a)))
+    });
+    // Of those between which no difference is shown, the smaller comes first.
+    let mut ordered: Vec<Place> = Vec::with_capacity(fit.len());
+    while let Some(fastest) = fit.first() {
+        let level = |place: &Place| {
+            let difference =
+                run.difference(&fastest.limiter, &place.limiter, State::Allowed, threads);
+            class(need, place) == class(need, fastest)
+                && difference.is_some_and(|difference| !difference.is_larger())
+        };
+        let count = 1 + fit[1..].iter().take_while(|place| level(place)).count();
+        let fastest = fastest.limiter.clone();
+        let mut group: Vec<Place> = fit.drain(..count).collect();
+        group.sort_by(|a, b| match a.figures.bytes.cmp(&b.figures.bytes) {
+            Ordering::Equal => speed(b).total_cmp(&speed(a)),
+            order => order,
+        });
+        for mut place in group {
+            place.place = ordered.len() + 1;
+            place.reason = reason(run, need, threads, &ordered, &place, &fastest);
+            ordered.push(place);
+        }
+    }
+    ordered
+}
+
+fn reason(
+    run: &Run,
+    need: &Need,
+    threads: usize,
+    before: &[Place],
+    place: &Place,
+    fastest: &str,
+) -> String {
+    let accuracy = match (place.exact, place.keeps_quota) {
+        (true, _) => "exact".to_string(),
+        (false, true) => {
+            let early = place
+                .figures
+                .worst_false_denies
+                .filter(|share| *share > 0.0);
+            let early = early.map_or(String::new(), |share| {
+                format!(" (up to {} of a traffic's requests)", percent(share))
+            });
+            format!("never above the quota, but denies some early{early}")
+        }
+        (false, false) => match (
+            &place.figures.worst_overshoot_on,
+            place.figures.worst_overshoot,
+        ) {
+            (Some(on), Some(share)) => format!(
+                "let through up to {} above the limit ({on})",
+                percent(share)
+            ),
+            _ => "an estimate, though it was never seen above the limit".into(),
+        },
+    };
+    let compared = match before.last() {
+        None => "the first".to_string(),
+        Some(last) => match class(need, last).cmp(&class(need, place)) {
+            Ordering::Equal => beside(run, threads, last, place, fastest),
+            _ if class(need, last).0 != class(need, place).0 => {
+                "so it comes after all that are more accurate".into()
+            }
+            _ => "here a cost of k takes time that grows with k".into(),
+        },
+    };
+    let compared = match (before.is_empty(), place.figures.allowed_per_second) {
+        (_, None) => format!("its speed with {} was not measured", on_threads(threads)),
+        (true, Some(_)) if place.limiter == fastest => {
+            format!(
+                "the fastest of {} with {}",
+                among(need, place),
+                on_threads(threads)
+            )
+        }
+        (true, Some(_)) => format!(
+            "no difference in speed is shown to `{fastest}` with {}, and it takes less memory",
+            on_threads(threads)
+        ),
+        (false, Some(_)) => compared,
+    };
+    format!("{accuracy}; {compared}")
+}
+
+/// Those with whom the first place competes.
+fn among(need: &Need, first: &Place) -> &'static str {
+    match class(need, first).0 {
+        _ if need.says_accuracy() => "those that fit",
+        0 => "the exact ones that fit",
+        1 => "those that fit and keep the quota",
+        _ => "those that fit",
+    }
+}
+
+/// Two neighbours of one class.
+fn beside(run: &Run, threads: usize, last: &Place, place: &Place, fastest: &str) -> String {
+    let difference = run.difference(&place.limiter, &last.limiter, State::Allowed, threads);
+    match difference {
+        Some(difference) if difference.is_smaller() => {
+            format!(
+                "makes {} as many decisions a second as `{}`",
+                times(difference.ratio()),
+                last.limiter
+            )
+        }
+        Some(_) if place.figures.bytes > last.figures.bytes => {
+            format!(
+                "no difference in speed is shown to `{}`, but it takes more memory",
+                last.limiter
+            )
+        }
+        Some(_) if place.limiter == fastest || place.figures.bytes < last.figures.bytes => {
+            format!(
+                "not shown to be slower than `{}`, but than one above it",
+                last.limiter
+            )
+        }
+        Some(_) => format!(
+            "no difference to `{}` is shown in speed, nor is there one in memory",
+            last.limiter
+        ),
+        None => format!("no common round with `{}`", last.limiter),
+    }
+}
+
+/// `50,000 keys`.
+pub(super) fn keys(keys: u64) -> String {
+    match keys {
+        1 => "1 key".into(),
+        _ => format!("{} keys", thousands(keys)),
+    }
+}
+
+/// Bytes with a unit: `413 MB`.
+pub(super) fn in_bytes(count: u64) -> String {
+    let units = [
+        ("TB", 1_000_000_000_000),
+        ("GB", 1_000_000_000),
+        ("MB", 1_000_000),
+        ("kB", 1_000),
+    ];
+    let unit = units.into_iter().find(|(_, size)| count >= *size);
+    unit.map_or_else(
+        || bytes(count),
+        |(unit, size)| {
+            format!(
+                "{} {unit}",
+                crate::report::digits(count as f64 / size as f64)
+            )
+        },
+    )
+}
+
+/// How a figure of memory came about, where it does not stand in the run.
+pub(super) fn how(source: Source) -> String {
+    match source {
+        Source::Run => String::new(),
+        Source::Counted => " (counted now)".into(),
+        Source::Estimated => format!(" (estimated from a limit of {})", thousands(MOST_COUNTED)),
+    }
+}

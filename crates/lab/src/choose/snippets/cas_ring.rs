@@ -1,0 +1,12 @@
+// Cargo.toml: windowpane, with the feature `cas-ring`
+use windowpane::{CasRing, Cost, Decision, Limiter, Quotas};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let quotas = Quotas::parse(["1000/60s"])?;
+    let limiter = Limiter::new(CasRing::new(quotas)?);
+    match limiter.acquire(Cost::ONE)? {
+        Decision::Allowed { .. } => println!("go ahead"),
+        Decision::Denied(denied) => println!("come back in {:?}", denied.retry_after()),
+    }
+    Ok(())
+}

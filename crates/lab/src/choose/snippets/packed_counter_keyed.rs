@@ -1,0 +1,14 @@
+// Cargo.toml: windowpane, with the feature `packed-counter`, and windowpane-keyed
+use windowpane::{Cost, Decision, PackedCounter, Quotas};
+use windowpane_keyed::KeyedLimiter;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let quotas = Quotas::parse(["1000/60s"])?;
+    let store = KeyedLimiter::<String, PackedCounter>::builder(quotas);
+    let limiter = store.max_keys(50_000).build()?;
+    match limiter.acquire("192.0.2.1", Cost::ONE)? {
+        Decision::Allowed { .. } => println!("go ahead"),
+        Decision::Denied(denied) => println!("come back in {:?}", denied.retry_after()),
+    }
+    Ok(())
+}
