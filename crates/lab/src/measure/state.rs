@@ -1,5 +1,5 @@
 //! The three states that decisions are measured in: allowed, denied, mixed. Their quotas, clocks and
-//! expected shares stand in the [definitions](super::definitions).
+//! expected shares stand in the [`definitions`].
 
 use serde::Deserialize;
 use windowpane_core::Quota;
