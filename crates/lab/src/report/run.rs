@@ -251,11 +251,11 @@ impl Run {
             .find(|row| row.contestant == who && row.traffic == traffic && row.cannot.is_empty())
     }
 
-    /// The largest overshoot of a contestant on any traffic, and where.
+    /// The largest overshoot of a contestant on any traffic of one server, and where.
     pub fn worst(&self, who: &str) -> Option<&AccuracyRow> {
         self.accuracy
             .iter()
-            .filter(|row| row.contestant == who && row.cannot.is_empty())
+            .filter(|row| row.contestant == who && row.cannot.is_empty() && row.servers <= 1)
             .max_by(|a, b| a.worst_overshoot_share.total_cmp(&b.worst_overshoot_share))
     }
 }

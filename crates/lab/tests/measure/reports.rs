@@ -54,7 +54,7 @@ fn the_report_says_within_a_screen_what_was_asked() {
         "**Fastest where all is denied:**",
         "**Memory of one key at a limit of 1,000, full:**",
         "`packed-counter` let through up to 7.00 % above the limit in one window (*made up*)",
-        "wrongly allowed at most 0.0700 % (*made up*)",
+        "wrongly allowed up to 0.0700 % (*made up*)",
         "**4 threads on 2 cores, allowed, service time:** p99.9 from 900 ns",
     ] {
         assert!(
