@@ -1,0 +1,91 @@
+//! A thousand tasks wait their turn at 100 per 500 ms, in real time: how close to the ideal they are
+//! served, and how little processor time that takes.
+//!
+//! `cargo run --release -p windowpane --features tokio --example waiting_tasks`
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use cpu_time::ProcessTime;
+use windowpane::wait::{Queue, TokioTimer, WaitError};
+use windowpane::{CasRing, Cost, Limiter, Nanos, Quotas};
+
+const TASKS: usize = 1_000;
+const LIMIT: usize = 100;
+const WINDOW: Duration = Duration::from_millis(500);
+
+/// What came of it.
+struct Served {
+    /// Each task, in the order they were served, and when.
+    order: Vec<(usize, Nanos)>,
+    took: Duration,
+    processor: Duration,
+}
+
+async fn serve(tasks: usize) -> Result<Served, Box<dyn std::error::Error>> {
+    let ring = CasRing::new(Quotas::parse([format!("{LIMIT}/500ms").as_str()])?)?;
+    let queue = Arc::new(Queue::new(Limiter::new(ring)));
+    let (start, processor) = (Instant::now(), ProcessTime::now());
+    let waiting: Vec<_> = (0..tasks)
+        .map(|task| {
+            let queue = queue.clone();
+            tokio::spawn(async move {
+                let at = queue.acquire(&TokioTimer, Cost::ONE).await?;
+                Ok::<_, WaitError>((task, at))
+            })
+        })
+        .collect();
+    let mut order = Vec::new();
+    for task in waiting {
+        order.push(task.await??);
+    }
+    let (took, processor) = (start.elapsed(), processor.elapsed());
+    order.sort_by_key(|(_, at)| *at);
+    Ok(Served {
+        order,
+        took,
+        processor,
+    })
+}
+
+/// The most that any window of half a second held.
+fn fullest_window(served: &Served) -> usize {
+    let window = WINDOW.as_nanos() as Nanos;
+    let ends = served.order.iter().enumerate();
+    ends.map(|(last, (_, end))| {
+        let first = served.order.partition_point(|(_, at)| at + window <= *end);
+        last + 1 - first
+    })
+    .max()
+    .unwrap_or(0)
+}
+
+// One thread: the order in which tasks come to the line is then the order they were spawned in.
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let served = serve(TASKS).await?;
+    // The last hundred may come in after nine windows.
+    let ideal = WINDOW * (TASKS / LIMIT - 1) as u32;
+    let over = served.took.as_secs_f64() / ideal.as_secs_f64() - 1.0;
+    println!("{TASKS} tasks at {LIMIT} per {WINDOW:?}");
+    println!(
+        "served in order: {}",
+        served.order.is_sorted_by_key(|(task, _)| *task)
+    );
+    println!("fullest window: {}", fullest_window(&served));
+    println!(
+        "took {:?}, the ideal is {ideal:?} ({:.2} % more)",
+        served.took,
+        100.0 * over
+    );
+    println!("processor time: {:?}", served.processor);
+    Ok(())
+}
+
+#[tokio::test]
+async fn tasks_are_served_in_order_and_within_the_quota() {
+    let served = serve(150).await.unwrap();
+    assert!(served.order.iter().map(|(task, _)| *task).eq(0..150));
+    assert_eq!(fullest_window(&served), LIMIT);
+    assert!(served.took >= WINDOW);
+}
