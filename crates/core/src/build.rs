@@ -18,3 +18,11 @@ pub trait FromQuotas: RateLimiter + Sized {
     /// [`BuildError`] if the algorithm cannot hold the quotas; it says what can.
     fn from_quotas(quotas: &Quotas, start: Nanos) -> Result<Self, BuildError>;
 }
+
+impl<L: FromQuotas> FromQuotas for Box<L> {
+    const NAME: &'static str = L::NAME;
+
+    fn from_quotas(quotas: &Quotas, start: Nanos) -> Result<Self, BuildError> {
+        L::from_quotas(quotas, start).map(Box::new)
+    }
+}

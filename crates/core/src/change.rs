@@ -31,6 +31,12 @@ pub trait ChangeQuotas: RateLimiter {
     fn change_at(&mut self, now: Nanos, quotas: &Quotas) -> Result<(), BuildError>;
 }
 
+impl<L: ChangeQuotas> ChangeQuotas for Box<L> {
+    fn change_at(&mut self, now: Nanos, quotas: &Quotas) -> Result<(), BuildError> {
+        (**self).change_at(now, quotas)
+    }
+}
+
 /// A limiter whose quotas can be changed while other threads decide.
 ///
 /// Each call is made wholly before a change or wholly after it. Calls hold a shared lock, one of

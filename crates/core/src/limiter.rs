@@ -88,6 +88,52 @@ pub trait RateLimiter: Send + Sync {
     }
 }
 
+/// A limiter that lies elsewhere: a map of many keys has room to spare and moves its entries when it
+/// grows, and with large limiters inside, both cost more than a pointer.
+impl<L: RateLimiter> RateLimiter for Box<L> {
+    fn quotas(&self) -> Quotas {
+        (**self).quotas()
+    }
+
+    #[inline]
+    fn acquire_at(&self, now: Nanos, cost: Cost) -> Result<Decision, AcquireError> {
+        (**self).acquire_at(now, cost)
+    }
+
+    fn acquire_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+        (**self).acquire_detailed_at(now, cost)
+    }
+
+    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+        (**self).peek_at(now, cost)
+    }
+
+    fn reset(&self) {
+        (**self).reset();
+    }
+
+    fn is_idle_at(&self, now: Nanos) -> bool {
+        (**self).is_idle_at(now)
+    }
+
+    #[inline]
+    fn acquire_with<C: Clock>(&self, clock: &C, cost: Cost) -> Result<Decision, AcquireError> {
+        (**self).acquire_with(clock, cost)
+    }
+
+    fn acquire_detailed_with<C: Clock>(
+        &self,
+        clock: &C,
+        cost: Cost,
+    ) -> Result<Detailed, AcquireError> {
+        (**self).acquire_detailed_with(clock, cost)
+    }
+
+    fn peek_with<C: Clock>(&self, clock: &C, cost: Cost) -> Result<Detailed, AcquireError> {
+        (**self).peek_with(clock, cost)
+    }
+}
+
 /// A rate limiter for one key with a clock of its own: what most programs hold.
 ///
 /// ```

@@ -123,7 +123,7 @@ pub fn settled_count(count: u64, charged: u64, actual: u64, most: u64) -> u64 {
 // One cache line: the word, and the constants that every decision reads beside it.
 #[repr(align(64))]
 pub struct OneWordLimiter<R> {
-    word: Atomic<u64>,
+    word: Word,
     rule: R,
 }
 
@@ -150,7 +150,7 @@ impl<R: OneWordRule> OneWordLimiter<R> {
     /// a quota.
     pub fn with_rule(rule: R) -> Self {
         OneWordLimiter {
-            word: Atomic::new(0),
+            word: Word::default(),
             rule,
         }
     }
@@ -159,17 +159,42 @@ impl<R: OneWordRule> OneWordLimiter<R> {
     pub fn rule(&self) -> &R {
         &self.rule
     }
+}
 
+/// The word of a limiter, apart from its rule: what is done to it by compare-and-swap.
+///
+/// [`OneWordLimiter`] has one beside a rule of its own; a store of many keys has one a key, and one
+/// rule for all. Whoever keeps a word applies the same rule to it always.
+#[derive(Debug)]
+pub struct Word {
+    word: Atomic<u64>,
+}
+
+/// Nothing accepted.
+impl Default for Word {
+    fn default() -> Word {
+        Word {
+            word: Atomic::new(0),
+        }
+    }
+}
+
+impl Word {
     /// Decides, and tells the word the decision was made on, charged if it was allowed.
     #[inline]
-    fn decide(&self, now: Nanos, cost: Cost) -> Result<(Decision, u64), AcquireError> {
-        let quota = self.rule.quota();
+    fn decide<R: OneWordRule>(
+        &self,
+        rule: &R,
+        now: Nanos,
+        cost: Cost,
+    ) -> Result<(Decision, u64), AcquireError> {
+        let quota = rule.quota();
         let Some(charge) = check(&quota, cost)? else {
             return Ok((Decision::Denied(Denied::new(0, None)), 0));
         };
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
-            match self.rule.decide(word, now, charge)? {
+            match rule.decide(word, now, charge)? {
                 Verdict::Denied { retry_after } => {
                     return Ok((Decision::Denied(Denied::new(0, Some(retry_after))), word));
                 }
@@ -189,6 +214,114 @@ impl<R: OneWordRule> OneWordLimiter<R> {
                 }
             }
         }
+    }
+
+    /// As [`RateLimiter::acquire_at`].
+    ///
+    /// # Errors
+    /// Those of [`check`] and of the rule.
+    #[inline]
+    pub fn acquire<R: OneWordRule>(
+        &self,
+        rule: &R,
+        now: Nanos,
+        cost: Cost,
+    ) -> Result<Decision, AcquireError> {
+        self.decide(rule, now, cost).map(|(decision, _)| decision)
+    }
+
+    /// As [`RateLimiter::acquire_detailed_at`].
+    ///
+    /// # Errors
+    /// Those of [`check`] and of the rule.
+    pub fn acquire_detailed<R: OneWordRule>(
+        &self,
+        rule: &R,
+        now: Nanos,
+        cost: Cost,
+    ) -> Result<Detailed, AcquireError> {
+        let (decision, word) = self.decide(rule, now, cost)?;
+        Ok(detailed(rule, word, now, decision))
+    }
+
+    /// As [`RateLimiter::peek_at`].
+    ///
+    /// # Errors
+    /// Those of [`check`] and of the rule.
+    pub fn peek<R: OneWordRule>(
+        &self,
+        rule: &R,
+        now: Nanos,
+        cost: Cost,
+    ) -> Result<Detailed, AcquireError> {
+        let Some(charge) = check(&rule.quota(), cost)? else {
+            let denied = Decision::Denied(Denied::new(0, None));
+            return Ok(detailed(rule, 0, now, denied));
+        };
+        let word = self.word.load(Ordering::Relaxed);
+        let verdict = rule.decide(word, now, charge)?;
+        let word = verdict.word_after(word);
+        Ok(detailed(rule, word, now, verdict.decision()))
+    }
+
+    /// As [`RateLimiter::reset`]. Linearized at its compare-and-swap.
+    pub fn reset(&self) {
+        let mut word = self.word.load(Ordering::Relaxed);
+        while let Err(found) =
+            self.word
+                .compare_exchange(word, 0, Ordering::Relaxed, Ordering::Relaxed)
+        {
+            word = found;
+        }
+    }
+
+    /// As [`RateLimiter::is_idle_at`].
+    pub fn is_idle<R: OneWordRule>(&self, rule: &R, now: Nanos) -> bool {
+        rule.is_idle(self.word.load(Ordering::Relaxed), now)
+    }
+
+    /// As [`Settle::settle_at`]. Linearized at its compare-and-swap, or at its load where it changes
+    /// nothing.
+    pub fn settle<R: SettleRule>(&self, rule: &R, at: Nanos, estimate: Cost, actual: u64) {
+        if rule.quota().unit() == Unit::Requests {
+            return;
+        }
+        let mut word = self.word.load(Ordering::Relaxed);
+        loop {
+            let settled = rule.settle(word, at, estimate.get(), actual);
+            if settled == word {
+                return;
+            }
+            match self
+                .word
+                .compare_exchange(word, settled, Ordering::Relaxed, Ordering::Relaxed)
+            {
+                Ok(_) => return,
+                Err(found) => word = found,
+            }
+        }
+    }
+
+    /// Carries what the word says under `rule` over to the rule for `quotas`, which it returns.
+    ///
+    /// # Errors
+    /// [`BuildError`] if the rule cannot be changed so; nothing was changed then.
+    pub fn change<R: ChangeRule>(
+        &mut self,
+        rule: &R,
+        now: Nanos,
+        quotas: &Quotas,
+    ) -> Result<R, BuildError> {
+        let quota = quotas.single(R::NAME)?;
+        if quota.unit() != rule.quota().unit() {
+            return Err(BuildError::UnitChanged {
+                algorithm: R::NAME,
+                quota,
+            });
+        }
+        let (rule, word) = rule.changed(self.word.load(Ordering::Relaxed), now, quota)?;
+        self.word = Atomic::new(word);
+        Ok(rule)
     }
 }
 
@@ -241,46 +374,16 @@ pub fn more_after<R: OneWordRule>(rule: &R, word: u64, now: Nanos) -> Option<Nan
     }
 }
 
-/// Linearized at its compare-and-swap, or at its load where it changes nothing.
 impl<R: SettleRule> Settle for OneWordLimiter<R> {
     fn settle_at(&self, at: Nanos, estimate: Cost, actual: u64) {
-        let quota = self.rule.quota();
-        if quota.unit() == Unit::Requests {
-            return;
-        }
-        let mut word = self.word.load(Ordering::Relaxed);
-        loop {
-            let settled = self.rule.settle(word, at, estimate.get(), actual);
-            if settled == word {
-                return;
-            }
-            match self
-                .word
-                .compare_exchange(word, settled, Ordering::Relaxed, Ordering::Relaxed)
-            {
-                Ok(_) => return,
-                Err(found) => word = found,
-            }
-        }
+        self.word.settle(&self.rule, at, estimate, actual);
     }
 }
 
 /// As the rule carries its word over; O(1).
 impl<R: ChangeRule> ChangeQuotas for OneWordLimiter<R> {
     fn change_at(&mut self, now: Nanos, quotas: &Quotas) -> Result<(), BuildError> {
-        let quota = quotas.single(R::NAME)?;
-        if quota.unit() != self.rule.quota().unit() {
-            return Err(BuildError::UnitChanged {
-                algorithm: R::NAME,
-                quota,
-            });
-        }
-        let word = self.word.load(Ordering::Relaxed);
-        let (rule, word) = self.rule.changed(word, now, quota)?;
-        *self = OneWordLimiter {
-            word: Atomic::new(word),
-            rule,
-        };
+        self.rule = self.word.change(&self.rule, now, quotas)?;
         Ok(())
     }
 }
@@ -300,38 +403,22 @@ impl<R: OneWordRule> RateLimiter for OneWordLimiter<R> {
 
     #[inline]
     fn acquire_at(&self, now: Nanos, cost: Cost) -> Result<Decision, AcquireError> {
-        self.decide(now, cost).map(|(decision, _)| decision)
+        self.word.acquire(&self.rule, now, cost)
     }
 
     fn acquire_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
-        let (decision, word) = self.decide(now, cost)?;
-        Ok(detailed(&self.rule, word, now, decision))
+        self.word.acquire_detailed(&self.rule, now, cost)
     }
 
     fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
-        let quota = self.rule.quota();
-        let Some(charge) = check(&quota, cost)? else {
-            let denied = Decision::Denied(Denied::new(0, None));
-            return Ok(detailed(&self.rule, 0, now, denied));
-        };
-        let word = self.word.load(Ordering::Relaxed);
-        let verdict = self.rule.decide(word, now, charge)?;
-        let word = verdict.word_after(word);
-        Ok(detailed(&self.rule, word, now, verdict.decision()))
+        self.word.peek(&self.rule, now, cost)
     }
 
-    /// Linearized at its compare-and-swap.
     fn reset(&self) {
-        let mut word = self.word.load(Ordering::Relaxed);
-        while let Err(found) =
-            self.word
-                .compare_exchange(word, 0, Ordering::Relaxed, Ordering::Relaxed)
-        {
-            word = found;
-        }
+        self.word.reset();
     }
 
     fn is_idle_at(&self, now: Nanos) -> bool {
-        self.rule.is_idle(self.word.load(Ordering::Relaxed), now)
+        self.word.is_idle(&self.rule, now)
     }
 }

@@ -21,6 +21,12 @@ pub trait Settle: RateLimiter {
     fn settle_at(&self, at: Nanos, estimate: Cost, actual: u64);
 }
 
+impl<L: Settle> Settle for Box<L> {
+    fn settle_at(&self, at: Nanos, estimate: Cost, actual: u64) {
+        (**self).settle_at(at, estimate, actual);
+    }
+}
+
 /// An estimate that was charged and is still to be replaced by what the request really cost.
 ///
 /// Settling twice does not compile. Dropped, the estimate stays charged.

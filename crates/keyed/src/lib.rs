@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 mod ask;
-mod boxed;
 mod builder;
 mod change;
 mod counters;
@@ -22,7 +21,6 @@ mod time;
 mod unknown;
 mod wait;
 
-pub use boxed::Boxed;
 pub use builder::{Build, Builder, DEFAULT_MAX_KEYS, ForKeys};
 pub use evict::EXAMINED_A_CALL;
 pub use flat::FlatTable;

@@ -4,13 +4,10 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use windowpane_core::one_word::{
-    self, ChangeRule, OneWordRule, REQUIRED_RANGE, SettleRule, Verdict,
-};
-use windowpane_core::sync::{Atomic, Ordering, SPINS_ONE_WORD, back_off};
+use windowpane_core::one_word::{ChangeRule, OneWordRule, REQUIRED_RANGE, SettleRule, Word};
 use windowpane_core::{
-    AcquireError, BuildError, ChangeQuotas, Cost, Decision, Denied, Detailed, Nanos, Quota, Quotas,
-    RateLimiter, Settle, Unit,
+    AcquireError, BuildError, ChangeQuotas, Cost, Decision, Detailed, Nanos, Quota, Quotas,
+    RateLimiter, Settle,
 };
 
 use crate::builder::{Build, ForKeys};
@@ -36,7 +33,7 @@ const RULES: usize = 64;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct SharedRule<R> {
-    word: Atomic<u64>,
+    word: Word,
     rule: Arc<R>,
 }
 
@@ -48,7 +45,7 @@ impl<R: OneWordRule + 'static> ForKeys for SharedRule<R> {
         let rules = Rules::<R>::default();
         Box::new(move |quotas, start| {
             Ok(SharedRule {
-                word: Atomic::new(0),
+                word: Word::default(),
                 rule: share(&rules, quotas, start)?,
             })
         })
@@ -85,98 +82,36 @@ impl<R: OneWordRule> RateLimiter for SharedRule<R> {
 
     #[inline]
     fn acquire_at(&self, now: Nanos, cost: Cost) -> Result<Decision, AcquireError> {
-        self.decide(now, cost).map(|(decision, _)| decision)
+        self.word.acquire(&*self.rule, now, cost)
     }
 
     fn acquire_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
-        let (decision, word) = self.decide(now, cost)?;
-        Ok(one_word::detailed(&*self.rule, word, now, decision))
+        self.word.acquire_detailed(&*self.rule, now, cost)
     }
 
     fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
-        let (word, decision) = match one_word::check(&self.rule.quota(), cost)? {
-            None => (0, Decision::Denied(Denied::new(0, None))),
-            Some(charge) => {
-                let word = self.word.load(Ordering::Relaxed);
-                let verdict = self.rule.decide(word, now, charge)?;
-                (verdict.word_after(word), verdict.decision())
-            }
-        };
-        Ok(one_word::detailed(&*self.rule, word, now, decision))
+        self.word.peek(&*self.rule, now, cost)
     }
 
-    /// Linearized at its compare-and-swap.
     fn reset(&self) {
-        self.update(|_| 0);
+        self.word.reset();
     }
 
     fn is_idle_at(&self, now: Nanos) -> bool {
-        self.rule.is_idle(self.word.load(Ordering::Relaxed), now)
-    }
-}
-
-impl<R: OneWordRule> SharedRule<R> {
-    /// Decides, and tells the word after the decision. Linearized at its compare-and-swap if it is
-    /// allowed and at its load if it is denied; relaxed, since the word is all the state there is.
-    #[inline]
-    fn decide(&self, now: Nanos, cost: Cost) -> Result<(Decision, u64), AcquireError> {
-        let Some(charge) = one_word::check(&self.rule.quota(), cost)? else {
-            return Ok((Decision::Denied(Denied::new(0, None)), 0));
-        };
-        loop {
-            let word = self.word.load(Ordering::Relaxed);
-            let verdict = self.rule.decide(word, now, charge)?;
-            if let Verdict::Allowed { word: next, .. } = verdict
-                && self.exchange(word, next).is_err()
-            {
-                back_off(SPINS_ONE_WORD);
-                continue;
-            }
-            return Ok((verdict.decision(), verdict.word_after(word)));
-        }
-    }
-
-    #[inline]
-    fn exchange(&self, word: u64, next: u64) -> Result<u64, u64> {
-        let order = Ordering::Relaxed;
-        self.word.compare_exchange_weak(word, next, order, order)
-    }
-
-    /// Replaces the word by what `next` makes of it.
-    fn update(&self, next: impl Fn(u64) -> u64) {
-        let mut word = self.word.load(Ordering::Relaxed);
-        while next(word) != word
-            && let Err(found) = self.exchange(word, next(word))
-        {
-            word = found;
-        }
+        self.word.is_idle(&*self.rule, now)
     }
 }
 
 impl<R: SettleRule> Settle for SharedRule<R> {
     fn settle_at(&self, at: Nanos, estimate: Cost, actual: u64) {
-        if self.rule.quota().unit() == Unit::Permits {
-            self.update(|word| self.rule.settle(word, at, estimate.get(), actual));
-        }
+        self.word.settle(&*self.rule, at, estimate, actual);
     }
 }
 
 /// As the rule carries its word over; O(1). The rule that it has then is its own.
 impl<R: ChangeRule> ChangeQuotas for SharedRule<R> {
     fn change_at(&mut self, now: Nanos, quotas: &Quotas) -> Result<(), BuildError> {
-        let quota = quotas.single(R::NAME)?;
-        if quota.unit() != self.rule.quota().unit() {
-            return Err(BuildError::UnitChanged {
-                algorithm: R::NAME,
-                quota,
-            });
-        }
-        let word = self.word.load(Ordering::Relaxed);
-        let (rule, word) = self.rule.changed(word, now, quota)?;
-        *self = SharedRule {
-            word: Atomic::new(word),
-            rule: Arc::new(rule),
-        };
+        self.rule = Arc::new(self.word.change(&*self.rule, now, quotas)?);
         Ok(())
     }
 }

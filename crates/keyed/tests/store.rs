@@ -12,7 +12,7 @@ use windowpane_core::{
     AcquireError, BuildError, Charge, Cost, Decision, FromQuotas, KeyedRateLimiter, KeyedSettle,
     Local, Nanos, Quotas, RateLimiter, StoreError,
 };
-use windowpane_keyed::{Boxed, ForKeys, KeyedLimiter, SharedRule};
+use windowpane_keyed::{ForKeys, KeyedLimiter, SharedRule};
 use windowpane_mutex_log::{MutexLog, OnRegression};
 use windowpane_packed_counter::PackedCounter;
 
@@ -44,7 +44,7 @@ fn keys_never_share_an_allowance() {
     check::<Gcra>();
     check::<FixedWindow>();
     check::<SharedRule<GcraRule>>();
-    check::<Boxed<CasRing>>();
+    check::<Box<CasRing>>();
 }
 
 #[test]

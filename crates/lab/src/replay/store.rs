@@ -5,7 +5,7 @@ use std::hint::black_box;
 use windowpane_core::{
     BuildError, Clock, Cost, Decision, Detailed, Nanos, Quotas, RateLimiter, StoreError,
 };
-use windowpane_keyed::{Boxed, DefaultHasher, ForKeys, KeyedLimiter};
+use windowpane_keyed::{DefaultHasher, ForKeys, KeyedLimiter};
 use windowpane_mutex_log::OnRegression;
 
 use crate::registry::BuildOptions;
@@ -87,7 +87,7 @@ pub(crate) fn store_of<L: RateLimiter + 'static>(
     options: BuildOptions,
     build: impl Fn(&Quotas, Nanos) -> Result<L, BuildError> + Send + Sync + 'static,
 ) -> Result<Box<dyn Store>, BuildError> {
-    let boxed = move |quotas: &Quotas, start| build(quotas, start).map(Boxed::from);
+    let boxed = move |quotas: &Quotas, start| build(quotas, start).map(Box::new);
     let store = KeyedLimiter::builder_with(quotas.clone(), boxed)
         .max_keys(usize::MAX)
         // Where times that step back are rejected, a denial records its own.
