@@ -12,7 +12,9 @@ mod two_counter;
 use std::cell::RefCell;
 use std::marker::PhantomData;
 
-use windowpane_core::{AcquireError, Answer, Cost, Nanos, Quota, Quotas};
+use proptest::strategy::Strategy;
+use proptest::test_runner::{Config, TestRunner};
+use windowpane_core::{AcquireError, Answer, Cost, Denied, Detailed, Nanos, Quota, Quotas};
 
 use crate::algorithm::{Algorithm, Plan, Settles};
 use crate::script::{self, Script};
@@ -143,6 +145,60 @@ impl<A: Settles> Forged<A> {
         let found: i64 = command.query(&mut *self.connection.borrow_mut()).unwrap();
         assert!((0..=1).contains(&found));
     }
+}
+
+/// Runs `holds` on 400 stories, the shortest that fails told.
+pub(crate) fn for_all<S: Strategy>(stories: S, holds: impl Fn(&S::Value)) {
+    let mut runner = TestRunner::new(Config {
+        failure_persistence: None,
+        ..Config::with_cases(400)
+    });
+    runner
+        .run(&stories, |story| {
+            holds(&story);
+            Ok(())
+        })
+        .unwrap();
+}
+
+/// Holds what a script answered at `now` against the limiter's answer, whose nanoseconds are the
+/// script's microseconds: both, unless both are the same error.
+pub(crate) fn agreed(
+    now: Nanos,
+    expected: Result<Detailed, AcquireError>,
+    answer: Result<Answer, AcquireError>,
+) -> Option<(Detailed, Answer)> {
+    let (expected, answer) = match (expected, answer) {
+        (Ok(expected), Ok(answer)) => (expected, answer),
+        (expected, answer) => {
+            assert_eq!(expected.err(), answer.err(), "at {now}");
+            return None;
+        }
+    };
+    let (e, a) = (expected.decision(), answer.detailed.decision());
+    assert_eq!(e.is_allowed(), a.is_allowed(), "at {now}");
+    let wait = |denied: Denied, factor| {
+        (
+            denied.quota(),
+            denied.retry_after_nanos().map(|w| w * factor),
+        )
+    };
+    assert_eq!(
+        e.denied().map(|denied| wait(denied, FACTOR)),
+        a.denied().map(|denied| wait(denied, 1)),
+        "at {now}"
+    );
+    assert_eq!(
+        expected.remaining_per_quota(),
+        answer.detailed.remaining_per_quota(),
+        "at {now}"
+    );
+    assert_eq!(
+        expected.remaining(),
+        answer.detailed.remaining(),
+        "at {now}"
+    );
+    Some((expected, answer))
 }
 
 /// Quotas that are `factor` times as long: what the oracle counts in nanoseconds the scripts count
