@@ -32,7 +32,7 @@ pub struct Choice {
     /// [`SCHEMA`].
     pub schema: &'static str,
     /// What was asked for.
-    pub need: Asked,
+    pub need: Need,
     /// The run that the figures come from.
     pub run: Source,
     /// The number of threads whose figures rank: as asked, or the nearest below that was measured.
@@ -45,25 +45,6 @@ pub struct Choice {
     pub ruled_out: Vec<RuledOut>,
     /// Rust that builds the first place; empty if nobody fits.
     pub code: String,
-}
-
-/// A need, as it is told.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Asked {
-    /// The quotas, as text.
-    pub quotas: Vec<String>,
-    /// Keys that are live at once.
-    pub keys: u64,
-    /// Threads that decide at once.
-    pub threads: usize,
-    /// As a share of the limit.
-    pub max_overshoot: Option<f64>,
-    /// Whether no window may ever hold more than the quota.
-    pub never_over_admit: bool,
-    /// Bytes.
-    pub memory: Option<u64>,
-    /// Whether requests cost more than 1.
-    pub costs: bool,
 }
 
 /// The run behind a choice.
@@ -92,15 +73,7 @@ pub fn choose(run: &Run, need: &Need, live_bytes: fn() -> u64) -> Choice {
     let environment = &run.environment;
     Choice {
         schema: SCHEMA,
-        need: Asked {
-            quotas: need.quotas.iter().map(ToString::to_string).collect(),
-            keys: need.keys,
-            threads: need.threads,
-            max_overshoot: need.max_overshoot,
-            never_over_admit: need.never_over_admit,
-            memory: need.memory,
-            costs: need.costs,
-        },
+        need: need.clone(),
         run: Source {
             folder: run.folder.display().to_string(),
             began: environment.began.clone(),

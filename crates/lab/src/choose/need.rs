@@ -1,11 +1,13 @@
 //! What a limiter is needed for.
 
+use serde::{Serialize, Serializer};
 use windowpane_core::Quotas;
 
 /// What a limiter is needed for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Need {
-    /// The quotas of every key.
+    /// The quotas of every key; told as text.
+    #[serde(serialize_with = "as_text")]
     pub quotas: Quotas,
     /// Keys that are live at once.
     pub keys: u64,
@@ -20,6 +22,10 @@ pub struct Need {
     pub memory: Option<u64>,
     /// Whether requests cost more than 1.
     pub costs: bool,
+}
+
+fn as_text<S: Serializer>(quotas: &Quotas, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(quotas.iter().map(ToString::to_string))
 }
 
 impl Need {

@@ -14,7 +14,7 @@ pub fn render(choice: &Choice) -> String {
     let _ = writeln!(
         text,
         "{} for {}, {}{}\nby the run {} ({}, {} cores, {})\n",
-        need.quotas.join(" and "),
+        need.quotas,
         keys(need.keys),
         on_threads(need.threads),
         demands(choice),

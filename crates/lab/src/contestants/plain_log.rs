@@ -47,13 +47,19 @@ impl<C: ContestClock> Decide for Log<C> {
     fn decide(&self) -> bool {
         let mut times = self.times.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.clock.now();
-        while times.front().is_some_and(|&at| at + self.window <= now) {
-            times.pop_front();
-        }
-        let allowed = times.len() < self.limit;
-        if allowed {
-            times.push_back(now);
-        }
-        black_box(allowed)
+        black_box(take(&mut times, self.limit, self.window, now))
     }
+}
+
+/// Prunes, and takes a place if there is one.
+#[inline]
+pub(super) fn take(times: &mut VecDeque<Nanos>, limit: usize, window: Nanos, now: Nanos) -> bool {
+    while times.front().is_some_and(|&at| at + window <= now) {
+        times.pop_front();
+    }
+    let allowed = times.len() < limit;
+    if allowed {
+        times.push_back(now);
+    }
+    allowed
 }

@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use windowpane_core::{Nanos, Quota};
 
 use super::{DecideKeyed, Demand, KeyedAdapter, KeyedInfo, LabKey};
+use crate::contestants::plain_log::take;
 use crate::contestants::{Cannot, ContestClock, Origin};
 
 /// All keys behind one lock.
@@ -96,13 +97,6 @@ impl<K: LabKey, C: ContestClock> DecideKeyed<K> for Logs<K, C> {
         let Some(times) = shard.get_mut(key.found()) else {
             return false;
         };
-        while times.front().is_some_and(|&at| at + self.window <= now) {
-            times.pop_front();
-        }
-        let allowed = times.len() < self.limit;
-        if allowed {
-            times.push_back(now);
-        }
-        black_box(allowed)
+        black_box(take(times, self.limit, self.window, now))
     }
 }
