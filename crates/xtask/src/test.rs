@@ -60,6 +60,8 @@ const STEPS: &[Step] = &[
             "throughput",
             "--bench",
             "latency",
+            "--bench",
+            "redis",
             "--",
             "--test",
         ],

@@ -124,7 +124,7 @@ fn record(recording: &Recording) -> Result<ExitCode> {
         }
         report::render(new).map(drop)
     })?;
-    report::console::print(&report::Run::load(&place)?);
+    report::console::say(&report::console::told(&report::Run::load(&place)?))?;
     Ok(ExitCode::SUCCESS)
 }
 

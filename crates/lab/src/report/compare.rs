@@ -102,13 +102,14 @@ pub fn write_before(before: &Run, after: &Run, folder: &Path) -> Result<()> {
     write().with_context(|| format!("cannot write {BEFORE_FILE}"))
 }
 
-/// Prints the comparison.
-pub fn print(before: &Run, after: &Run) {
+/// The comparison, as it is printed.
+pub fn told(before: &Run, after: &Run) -> String {
     let rows = compare(before, after);
+    let mut text = String::new();
     for (name, run) in [("before", before), ("after", after)] {
         let environment = &run.environment;
-        println!(
-            "{name}: {} ({}, {}, {} cores, {} rounds)",
+        text += &format!(
+            "{name}: {} ({}, {}, {} cores, {} rounds)\n",
             run.folder.display(),
             environment
                 .git_revision
@@ -120,7 +121,7 @@ pub fn print(before: &Run, after: &Run) {
         );
     }
     if before.environment.cpu != after.environment.cpu {
-        println!("The machines differ: a difference below is theirs as much as the code's.");
+        text += "The machines differ: a difference below is theirs as much as the code's.\n";
     }
     let header = [
         "limiter",
@@ -132,7 +133,7 @@ pub fn print(before: &Run, after: &Run) {
         "noise",
         "verdict",
     ];
-    let told = rows.iter().map(|row| {
+    let cells = rows.iter().map(|row| {
         let verdict = match row.difference {
             Difference::NotShown(_) => "no difference shown",
             Difference::Shown(ratio) if ratio > 1.0 => "faster",
@@ -153,16 +154,15 @@ pub fn print(before: &Run, after: &Run) {
             verdict.into(),
         ]
     });
-    println!(
-        "{}",
-        super::console::table(header.map(String::from).to_vec(), told.collect())
-    );
-    println!(
-        "{} of {} rows differ by more than the noise; in {} no difference is shown.",
+    let header = header.map(String::from).to_vec();
+    text += &format!("{}\n", super::console::table(header, cells.collect()));
+    text + &format!(
+        "{} of {} rows of throughput differ by more than the noise; in {} no difference is shown. \
+         Latency, memory and accuracy are not compared.\n",
         rows.iter()
             .filter(|row| matches!(row.difference, Difference::Shown(_)))
             .count(),
         rows.len(),
         percent(share_without_difference(&rows))
-    );
+    )
 }

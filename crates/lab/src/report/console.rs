@@ -1,5 +1,8 @@
 //! What is printed when a run is done.
 
+use std::io::{self, Write};
+
+use anyhow::{Context, Result};
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, presets};
 
 use super::figures::{bytes, millions, percent, time};
@@ -80,17 +83,28 @@ pub fn summary(run: &Run) -> Table {
     table(header, rows.collect())
 }
 
-/// Prints the summary, the verdict and the report's place: the last that a run prints.
-pub fn print(run: &Run) {
-    println!("\n{}", summary(run));
-    println!(
-        "Time a decision with 1 thread; million decisions a second with more; median of {} rounds.\n",
+/// The summary, the verdict and the report's place: the last that a run prints.
+pub fn told(run: &Run) -> String {
+    let mut text = format!("\n{}\n", summary(run));
+    text += &format!(
+        "Time a decision with 1 thread; million decisions a second with more; median of {} rounds.\n\n",
         run.environment.rounds
     );
     for sentence in verdict(run) {
-        println!("- {}", plain(&sentence));
+        text += &format!("- {}\n", plain(&sentence));
     }
-    println!("\nReport: {}", run.folder.join("REPORT.md").display());
+    text + &format!("\nReport: {}\n", run.folder.join("REPORT.md").display())
+}
+
+/// Prints `text`. Whoever closes the pipe wants no more: that is no error.
+///
+/// # Errors
+/// If it cannot be written otherwise.
+pub fn say(text: &str) -> Result<()> {
+    match io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written.context("cannot write to the standard output"),
+    }
 }
 
 /// Markdown's marks of emphasis, left out.

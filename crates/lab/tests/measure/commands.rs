@@ -1,6 +1,6 @@
 //! `lab report`, `lab compare` and `lab publish` as they are typed.
 
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use crate::recorded;
 
@@ -50,4 +50,27 @@ fn a_run_is_rendered_and_compared_with_itself() {
     let told = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{told}");
     assert!(told.contains("\n0 of "), "{told}");
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let results = tempfile::tempdir().unwrap();
+    let run = results.path().join("run");
+    std::fs::create_dir(&run).unwrap();
+    recorded::write(&[], &run);
+    let run = run.to_str().unwrap();
+    for arguments in [vec!["report", run], vec!["compare", run, run]] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_lab"))
+            .args(&arguments)
+            .env("WINDOWPANE_RESULTS", results.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{arguments:?}: {error}");
+        assert_eq!(error, "", "{arguments:?}");
+    }
 }

@@ -1,6 +1,5 @@
 //! `lab choose`: which limiter fits a need.
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -9,7 +8,7 @@ use windowpane_core::Quotas;
 use windowpane_lab::choose::need::{parse_bytes, parse_share};
 use windowpane_lab::choose::{self, Need};
 use windowpane_lab::measure::folder;
-use windowpane_lab::report::{Run, publish};
+use windowpane_lab::report::{Run, console, publish};
 
 const EXAMPLES: &str = "
 Examples:
@@ -93,11 +92,7 @@ fn chosen(args: &Args) -> Result<bool> {
         true => serde_json::to_string_pretty(&choice)? + "\n",
         false => choose::text::render(&choice),
     };
-    match io::stdout().write_all(text.as_bytes()) {
-        // Who reads no further wants no more.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
-        written => written.context("cannot write to the standard output")?,
-    }
+    console::say(&text)?;
     Ok(!choice.ranking.is_empty())
 }
 

@@ -16,5 +16,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args) -> ExitCode {
     let runs = Run::load(&args.before).and_then(|before| Ok((before, Run::load(&args.after)?)));
-    crate::report::ended(runs.map(|(before, after)| report::compare::print(&before, &after)))
+    crate::report::ended(
+        runs.and_then(|(before, after)| {
+            report::console::say(&report::compare::told(&before, &after))
+        }),
+    )
 }

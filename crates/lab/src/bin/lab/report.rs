@@ -26,7 +26,7 @@ pub(crate) fn run(args: Args) -> ExitCode {
         }),
         false => {
             let run = args.run.unwrap_or_else(folder::latest);
-            report::render(&run).map(|run| report::console::print(&run))
+            report::render(&run).and_then(|run| report::console::say(&report::console::told(&run)))
         }
     };
     ended(done)

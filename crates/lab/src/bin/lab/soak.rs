@@ -10,6 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use windowpane_core::parse_nanos;
 use windowpane_lab::measure::environment::Environment;
 use windowpane_lab::measure::folder;
+use windowpane_lab::report::console;
 use windowpane_lab::soak::{self, Tally};
 
 /// Uses all limiters at random for a while (several threads, costs, several quotas, limits that
@@ -64,7 +65,7 @@ fn soaked(args: &Args) -> Result<()> {
             broken.subject, broken.quotas, broken.seed, broken.what
         ),
     };
-    print!("{text}");
+    console::say(&text)?;
     if let Some(log) = &args.log {
         let here = Environment::observe(&folder::workspace());
         let head = format!(
