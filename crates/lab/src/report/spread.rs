@@ -80,6 +80,21 @@ impl Difference {
     }
 }
 
+/// Of fewer rounds nothing is told: the bootstrap's interval of one value has no width.
+pub(super) const ROUNDS_THAT_TELL: usize = 3;
+
+/// The ratio of two contestants' values in each round that both have.
+pub(super) fn by_round(a: &[(u32, f64)], b: &[(u32, f64)]) -> Vec<(u32, f64)> {
+    let of_round = |round: u32| {
+        b.iter()
+            .find(|(other, _)| *other == round)
+            .map(|(_, value)| *value)
+    };
+    a.iter()
+        .filter_map(|(round, value)| Some((*round, value / of_round(*round)?)))
+        .collect()
+}
+
 /// Resamplings of the bootstrap.
 const RESAMPLES: usize = 1_000;
 
@@ -87,25 +102,17 @@ const RESAMPLES: usize = 1_000;
 /// The difference is shown if it is larger than `noise` and the bootstrap's 95 % interval of the
 /// median ratio excludes equality. `None` without a common round.
 pub fn compare_paired(a: &[(u32, f64)], b: &[(u32, f64)], noise: f64) -> Option<Difference> {
-    let of_round = |round: u32| {
-        b.iter()
-            .find(|(other, _)| *other == round)
-            .map(|(_, rate)| *rate)
-    };
-    let ratios: Vec<f64> = a
-        .iter()
-        .filter_map(|(round, rate)| Some(rate / of_round(*round)?))
-        .collect();
+    let ratios: Vec<f64> = by_round(a, b).into_iter().map(|(_, ratio)| ratio).collect();
     let ratio = Spread::of(ratios.iter().copied())?.median;
     let resampled = |random: &mut StdRng| resample(&ratios, random);
-    Some(judge(ratio, noise, resampled))
+    Some(judge(ratio, noise, ratios.len(), resampled))
 }
 
 /// Compares the rates of two runs by the ratio of their medians, as [`compare_paired`] does.
 pub fn compare_runs(a: &[f64], b: &[f64], noise: f64) -> Option<Difference> {
     let ratio = Spread::of(a.iter().copied())?.median / Spread::of(b.iter().copied())?.median;
     let resampled = |random: &mut StdRng| resample(a, random) / resample(b, random);
-    Some(judge(ratio, noise, resampled))
+    Some(judge(ratio, noise, a.len().min(b.len()), resampled))
 }
 
 /// The median of as many values drawn with replacement.
@@ -114,7 +121,15 @@ fn resample(values: &[f64], random: &mut StdRng) -> f64 {
     Spread::of(drawn).map_or(f64::NAN, |spread| spread.median)
 }
 
-fn judge(ratio: f64, noise: f64, mut resampled: impl FnMut(&mut StdRng) -> f64) -> Difference {
+fn judge(
+    ratio: f64,
+    noise: f64,
+    rounds: usize,
+    mut resampled: impl FnMut(&mut StdRng) -> f64,
+) -> Difference {
+    if rounds < ROUNDS_THAT_TELL {
+        return Difference::NotShown(ratio);
+    }
     // Always the same drawing: the same rows give the same report.
     let mut random = StdRng::seed_from_u64(0);
     let mut ratios: Vec<f64> = (0..RESAMPLES).map(|_| resampled(&mut random)).collect();
@@ -174,5 +189,10 @@ mod tests {
         ));
         assert!(matches!(paired(&slow, &slow, 0.0), Difference::NotShown(_)));
         assert_eq!(compare_paired(&slow, &[], 0.0), None);
+        // A single round, or two, tell nothing, however far they are apart.
+        for few in [1, 2] {
+            let told = paired(&fast[..few], &slow[..few], 0.05);
+            assert!(matches!(told, Difference::NotShown(_)), "{told:?}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 use crate::measure::state::State;
 
 use super::run::Run;
-use super::spread::Spread;
+use super::spread::{ROUNDS_THAT_TELL, Spread, by_round};
 
 /// One ratio that was set out for.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,20 +53,10 @@ pub(super) fn targets(run: &Run) -> Vec<Target> {
     targets.into_iter().flatten().collect()
 }
 
-/// The ratio of two contestants' rates, round by round.
-fn by_round(a: &[(u32, f64)], b: &[(u32, f64)]) -> Vec<(u32, f64)> {
-    let of_round = |round: u32| {
-        b.iter()
-            .find(|(other, _)| *other == round)
-            .map(|(_, rate)| *rate)
-    };
-    a.iter()
-        .filter_map(|(round, rate)| Some((*round, rate / of_round(*round)?)))
-        .collect()
-}
-
+/// Too few rounds tell nothing.
 fn spread(ratios: Vec<(u32, f64)>) -> Option<Spread> {
     Spread::of(ratios.into_iter().map(|(_, ratio)| ratio))
+        .filter(|spread| spread.rounds >= ROUNDS_THAT_TELL)
 }
 
 fn ratio_of_times(run: &Run, name: &str, bound: f64) -> Option<Target> {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::super::figures::{millions, percent, thousands, times};
 use super::super::run::Run;
-use super::super::spread::{Difference, Spread, compare_paired, noise};
+use super::super::spread::{Difference, Spread, by_round, compare_paired, noise};
 use super::super::verdict::{code, on_threads};
 use super::{left_aligned, spread, strings, table, table_of};
 use crate::measure::keyed::LIMITS;
@@ -54,25 +54,18 @@ fn rates(run: &Run, cell: Cell, who: &str, side: Side) -> Vec<(u32, f64)> {
 fn noise_of(run: &Run, cell: Cell) -> f64 {
     let one = rates(run, cell, KEYED_REFERENCE, Side::One);
     let again = rates(run, cell, KEYED_REFERENCE, Side::Again);
-    let pairs: Vec<(f64, f64)> = one
-        .iter()
-        .filter_map(|(round, rate)| {
-            let same = again.iter().find(|(other, _)| other == round)?;
-            Some((*rate, same.1))
-        })
-        .collect();
-    noise(&pairs).unwrap_or(f64::INFINITY)
+    // A ratio is a pair whose second is 1.
+    let pairs = by_round(&one, &again)
+        .into_iter()
+        .map(|(_, ratio)| (ratio, 1.0));
+    noise(&pairs.collect::<Vec<_>>()).unwrap_or(f64::INFINITY)
 }
 
 /// The ratio to a rival, round by round.
 fn ratios(run: &Run, cell: Cell, who: &str) -> Option<Spread> {
     let rival = rates(run, cell, RIVAL, Side::One);
-    let of_round = |(round, rate): (u32, f64)| {
-        let same = rival.iter().find(|(other, _)| *other == round)?;
-        Some(rate / same.1)
-    };
     let ours = rates(run, cell, who, Side::One);
-    Spread::of(ours.into_iter().filter_map(of_round))
+    Spread::of(by_round(&ours, &rival).into_iter().map(|(_, ratio)| ratio))
 }
 
 pub(in crate::report) fn keyed(run: &Run) -> String {
