@@ -1,17 +1,20 @@
 //! What the store denied, remembered until it would allow it: denials without a round trip.
 //!
 //! When is a remembered denial still right? The store decided at some instant after the call was
-//! sent and before its answer came, and said "not before `wait` from now", of the same cost; a
-//! larger one has to wait at least as long. So until `sent + wait` the store would deny, too,
+//! sent and before its answer came, and said "not before `wait` from now", of that cost. So until `sent + wait` the store would deny, too,
 //! whatever others do meanwhile: what they consume only prolongs it. The time is measured by this
 //! machine's monotonic clock; it counts from the *sending*, the earliest instant that the store can
 //! have meant, and a thousandth of the wait is left off, which is more than two clocks drift apart.
 //! Hence nobody is denied here whom the store would allow. The wait that callers are told counts
 //! from the *answer*, the latest instant: told too early they would come in vain.
 //!
+//! A larger cost would be denied, too, but for how long and by which quota only the store knows, so it
+//! is asked.
+//!
 //! What makes room before its time makes a remembered denial too strict: a charge settled at less
 //! than its estimate, a reset, a larger limit. This process forgets what it remembers of the key
-//! then; other processes cannot tell it, so there it holds until the wait that was told is over.
+//! then, and what the store answers to calls already under way is not remembered: each shard counts
+//! how often it forgot, and a call tells what that [epoch](DenyCache::epoch) was before it began; other processes cannot tell it, so there it holds until the wait that was told is over.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};
@@ -36,9 +39,11 @@ struct Shard {
     denials: HashMap<Box<str>, Remembered>,
     /// Keys in the order in which they were first remembered, for whom to forget when it is full.
     order: VecDeque<Box<str>>,
+    /// How often something was forgotten because room was made.
+    epoch: u64,
 }
 
-/// A denial of a cost or more.
+/// A denial of a cost.
 struct Remembered {
     cost: Cost,
     /// Denied here before this.
@@ -70,24 +75,31 @@ impl DenyCache {
         self.shards[index].lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// The denial of `cost` at `now`, if the store would deny it, too. O(1), no allocation for up
-    /// to four quotas.
+    /// What a call tells [`denial`](Self::denial) and [`remember`](Self::remember): read before the
+    /// quotas are, so that quotas of another epoch are never taken for these.
+    pub(crate) fn epoch(&self, key: &str) -> u64 {
+        match self.room {
+            0 => 0,
+            _ => self.shard(key).epoch,
+        }
+    }
+
+    /// The denial of `cost` at `now`, if the store would deny it, too, and nothing was forgotten since
+    /// `epoch`. O(1), no allocation for up to four quotas.
     pub(crate) fn denial(
         &self,
         key: &str,
         cost: Cost,
         now: Instant,
         quotas: &Quotas,
+        epoch: u64,
     ) -> Option<Answer> {
         if self.room == 0 {
             return None;
         }
         let shard = self.shard(key);
         let remembered = shard.denials.get(key)?;
-        if now >= remembered.until
-            || cost < remembered.cost
-            || remembered.left.len() != quotas.len()
-        {
+        if now >= remembered.until || cost != remembered.cost || shard.epoch != epoch {
             return None;
         }
         let wait = |at: Instant| nanos(at.saturating_duration_since(now)).max(1);
@@ -102,7 +114,7 @@ impl DenyCache {
     }
 
     /// Remembers the denial in `answer` to a call that was sent at `sent` and answered at
-    /// `answered`.
+    /// `answered`, unless something was forgotten since `epoch`.
     pub(crate) fn remember(
         &self,
         key: &str,
@@ -110,6 +122,7 @@ impl DenyCache {
         answer: &Answer,
         sent: Instant,
         answered: Instant,
+        epoch: u64,
     ) {
         let Some(denied) = answer.detailed.decision().denied() else {
             return;
@@ -135,21 +148,30 @@ impl DenyCache {
             quota: denied.quota(),
             left: PerQuota::from_slice(answer.detailed.remaining_per_quota()),
         };
-        self.shard(key)
-            .remember(key, remembered, answered, self.room);
+        let mut shard = self.shard(key);
+        if shard.epoch == epoch {
+            shard.remember(key, remembered, self.room);
+        }
     }
 
     /// Forgets what was denied to `key`.
     pub(crate) fn forget(&self, key: &str) {
         if self.room > 0 {
-            self.shard(key).denials.remove(key);
+            let mut shard = self.shard(key);
+            shard.denials.remove(key);
+            shard.epoch += 1;
         }
     }
 
     /// Forgets all.
     pub(crate) fn clear(&self) {
         for index in 0..SHARDS {
-            *self.lock(index) = Shard::default();
+            let mut shard = self.lock(index);
+            let epoch = shard.epoch + 1;
+            *shard = Shard {
+                epoch,
+                ..Shard::default()
+            };
         }
     }
 
@@ -161,12 +183,9 @@ impl DenyCache {
 }
 
 impl Shard {
-    fn remember(&mut self, key: &str, new: Remembered, now: Instant, room: usize) {
+    fn remember(&mut self, key: &str, new: Remembered, room: usize) {
         if let Some(old) = self.denials.get_mut(key) {
-            // Of two that hold, the smaller cost: it denies more.
-            if now >= old.until || new.cost <= old.cost {
-                *old = new;
-            }
+            *old = new;
             return;
         }
         // The oldest makes room, over or not: a call more to the store is all that costs. A key that
@@ -201,6 +220,21 @@ mod tests {
         }
     }
 
+    fn denial(cache: &DenyCache, key: &str, cost: Cost, now: Instant) -> Option<Answer> {
+        cache.denial(key, cost, now, &quotas(), cache.epoch(key))
+    }
+
+    fn remember(
+        cache: &DenyCache,
+        key: &str,
+        cost: Cost,
+        answer: &Answer,
+        sent: Instant,
+        answered: Instant,
+    ) {
+        cache.remember(key, cost, answer, sent, answered, cache.epoch(key));
+    }
+
     const SECOND: Nanos = 1_000_000_000;
 
     fn seconds(n: u64) -> Duration {
@@ -216,8 +250,15 @@ mod tests {
         let cache = DenyCache::new(100);
         let sent = Instant::now();
         let answered = sent + seconds(1);
-        cache.remember("k", Cost::ONE, &denied(10 * SECOND, 0), sent, answered);
-        let ask = |at| cache.denial("k", Cost::ONE, at, &quotas());
+        remember(
+            &cache,
+            "k",
+            Cost::ONE,
+            &denied(10 * SECOND, 0),
+            sent,
+            answered,
+        );
+        let ask = |at| denial(&cache, "k", Cost::ONE, at);
         let told = ask(answered).unwrap();
         // Told from the answer, so that nobody comes too early ...
         assert_eq!(told.detailed.decision().retry_after(), Some(seconds(10)));
@@ -232,41 +273,50 @@ mod tests {
     }
 
     #[test]
-    fn it_denies_the_same_cost_or_more_and_no_less_and_no_other_key() {
+    fn it_denies_the_same_cost_and_no_other_and_no_other_key() {
         let cache = DenyCache::new(100);
         let now = Instant::now();
-        cache.remember("k", Cost::of::<5>(), &denied(10 * SECOND, 4), now, now);
-        let ask = |key, cost| cache.denial(key, Cost::new(cost).unwrap(), now, &quotas());
-        assert!(ask("k", 5).is_some() && ask("k", 6).is_some());
-        assert!(ask("k", 4).is_none() && ask("l", 5).is_none());
-        // A smaller cost denies more, and takes the place.
-        cache.remember("k", Cost::of::<2>(), &denied(3 * SECOND, 1), now, now);
-        assert_eq!(wait(ask("k", 9)), Some(seconds(3)));
-        assert!(ask("k", 1).is_none());
-        // A larger one does not, until the smaller is over.
-        cache.remember("k", Cost::of::<7>(), &denied(30 * SECOND, 1), now, now);
-        assert_eq!(wait(ask("k", 7)), Some(seconds(3)));
-        let later = now + seconds(4);
-        cache.remember("k", Cost::of::<7>(), &denied(30 * SECOND, 1), later, later);
-        assert!(
-            cache
-                .denial("k", Cost::of::<2>(), later, &quotas())
-                .is_none()
-        );
-        assert!(
-            cache
-                .denial("k", Cost::of::<7>(), later, &quotas())
-                .is_some()
-        );
+        let remember = |cost: u64, wait, left| {
+            let cost = Cost::new(cost).unwrap();
+            remember(&cache, "k", cost, &denied(wait, left), now, now);
+        };
+        let ask = |key, cost| denial(&cache, key, Cost::new(cost).unwrap(), now);
+        remember(5, 10 * SECOND, 4);
+        assert!(ask("k", 5).is_some());
+        assert!(ask("k", 4).is_none(), "less may fit");
+        assert!(ask("k", 6).is_none(), "more may have to wait for longer");
+        assert!(ask("l", 5).is_none());
+        // The newest takes the place.
+        remember(7, 30 * SECOND, 4);
+        assert_eq!(wait(ask("k", 7)), Some(seconds(30)));
+        assert!(ask("k", 5).is_none());
+    }
+
+    #[test]
+    fn what_was_under_way_when_room_was_made_is_not_remembered() {
+        let cache = DenyCache::new(100);
+        let now = Instant::now();
+        let makes_room: [&dyn Fn(); 2] = [&|| cache.forget("k"), &|| cache.clear()];
+        for make_room in makes_room {
+            let epoch = cache.epoch("k");
+            make_room();
+            cache.remember("k", Cost::ONE, &denied(SECOND, 0), now, now, epoch);
+            assert!(denial(&cache, "k", Cost::ONE, now).is_none());
+            remember(&cache, "k", Cost::ONE, &denied(SECOND, 0), now, now);
+            assert!(denial(&cache, "k", Cost::ONE, now).is_some());
+            // Quotas that were read before do not fit what is remembered now.
+            let old = cache.denial("k", Cost::ONE, now, &quotas(), epoch);
+            assert!(old.is_none());
+        }
     }
 
     #[test]
     fn what_makes_room_is_forgotten() {
         let cache = DenyCache::new(100);
         let now = Instant::now();
-        let ask = |key| cache.denial(key, Cost::ONE, now, &quotas()).is_some();
+        let ask = |key| denial(&cache, key, Cost::ONE, now).is_some();
         for key in ["k", "l"] {
-            cache.remember(key, Cost::ONE, &denied(SECOND, 0), now, now);
+            remember(&cache, key, Cost::ONE, &denied(SECOND, 0), now, now);
         }
         cache.forget("k");
         assert!(!ask("k") && ask("l"));
@@ -280,7 +330,7 @@ mod tests {
                 detailed,
                 more_after: None,
             };
-            cache.remember("m", Cost::ONE, &answer, now, now);
+            remember(&cache, "m", Cost::ONE, &answer, now, now);
             assert!(!ask("m"));
         }
     }
@@ -291,9 +341,9 @@ mod tests {
         let now = Instant::now();
         for i in 0..10_000 {
             let key = format!("key {i}");
-            cache.remember(&key, Cost::ONE, &denied(SECOND, 0), now, now);
+            remember(&cache, &key, Cost::ONE, &denied(SECOND, 0), now, now);
             assert!(
-                cache.denial(&key, Cost::ONE, now, &quotas()).is_some(),
+                denial(&cache, &key, Cost::ONE, now).is_some(),
                 "the newest is held"
             );
             if i % 3 == 0 {
@@ -304,7 +354,7 @@ mod tests {
         }
         assert!(cache.len() > 20, "{}", cache.len());
         let off = DenyCache::new(0);
-        off.remember("k", Cost::ONE, &denied(SECOND, 0), now, now);
-        assert!(off.denial("k", Cost::ONE, now, &quotas()).is_none());
+        remember(&off, "k", Cost::ONE, &denied(SECOND, 0), now, now);
+        assert!(denial(&off, "k", Cost::ONE, now).is_none());
     }
 }

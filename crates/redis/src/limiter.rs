@@ -71,7 +71,7 @@ pub struct Decided {
 pub enum By {
     /// The store.
     Store,
-    /// The store, earlier: it had denied this cost or less, and not before a time that is not yet.
+    /// The store, earlier: it had denied this cost, and not before a time that is not yet.
     DenyCache,
     /// The [policy](WhenUnavailable), because the store is unavailable.
     Policy {
@@ -154,8 +154,10 @@ impl<A: Algorithm> RedisLimiter<A> {
     /// [`ConfigError`]; the old quotas hold on then.
     pub fn change_quotas(&self, quotas: impl Into<Quotas>) -> Result<(), ConfigError> {
         let plan = A::plan(quotas.into())?;
-        *self.inner.plan.write().unwrap_or_else(|e| e.into_inner()) = Arc::new(plan);
+        let mut current = self.inner.plan.write().unwrap_or_else(|e| e.into_inner());
+        // Under the lock: who reads the new plan finds no denial of the old one.
         self.inner.deny_cache.clear();
+        *current = Arc::new(plan);
         Ok(())
     }
 
@@ -192,9 +194,12 @@ impl<A: Algorithm> RedisLimiter<A> {
             counters,
             ..
         } = &*self.inner;
+        // Before the plan: what is denied under a plan that is changed meanwhile is of an epoch past.
+        let epoch = deny_cache.epoch(key);
         let plan = self.plan();
         self.check(&plan, cost)?;
-        if let Some(answer) = deny_cache.denial(key, cost, started.into_std(), &plan.quotas) {
+        if let Some(answer) = deny_cache.denial(key, cost, started.into_std(), &plan.quotas, epoch)
+        {
             counters.denied_by_cache.add();
             return Ok(Decided {
                 answer,
@@ -208,7 +213,14 @@ impl<A: Algorithm> RedisLimiter<A> {
                     false => {
                         counters.denied.add();
                         let answered = std::time::Instant::now();
-                        deny_cache.remember(key, cost, &answer, started.into_std(), answered);
+                        deny_cache.remember(
+                            key,
+                            cost,
+                            &answer,
+                            started.into_std(),
+                            answered,
+                            epoch,
+                        );
                     }
                 }
                 return Ok(Decided {

@@ -22,7 +22,10 @@ pub enum WhenUnavailable {
     /// Allowed, as if nothing had been used: the service goes on, without a limit.
     Allow,
     /// As a limiter on this machine decides, by [`share`] of the quotas for instance: the service
-    /// goes on, within a limit.
+    /// goes on, within a limit. What it charges it keeps: a charge of its is [settled] in the store,
+    /// which does not find it, so it stays at its estimate until it leaves the window.
+    ///
+    /// [settled]: windowpane_core::AsyncKeyedSettle::settle
     Ask(Arc<dyn KeyedRateLimiter<str>>),
 }
 

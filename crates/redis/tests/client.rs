@@ -159,13 +159,16 @@ async fn the_deny_cache_denies_without_a_round_trip_until_the_store_would_allow(
     let denied = limiter.decide("k", cost(2)).await.unwrap();
     assert!(denied.by == By::Store && !denied.answer.detailed.is_allowed());
     let sent = store.counts().sent;
-    for permits in [2, 3] {
-        let again = limiter.decide("k", cost(permits)).await.unwrap();
+    for _ in 0..2 {
+        let again = limiter.decide("k", cost(2)).await.unwrap();
         assert_eq!(again.by, By::DenyCache);
         assert!(!again.answer.detailed.is_allowed());
         assert_eq!(again.answer.detailed.remaining_per_quota(), [1]);
     }
     assert_eq!(store.counts().sent, sent, "no round trip");
+    // More may have to wait for longer, and is told for how long.
+    let more = limiter.decide("k", cost(3)).await.unwrap();
+    assert!(more.by == By::Store && !more.answer.detailed.is_allowed());
     // Less may fit, so it is asked for.
     let less = limiter.decide("k", Cost::ONE).await.unwrap();
     assert!(less.by == By::Store && less.answer.detailed.is_allowed());
@@ -211,6 +214,54 @@ async fn the_deny_cache_denies_without_a_round_trip_until_the_store_would_allow(
             .is_allowed()
     );
     server.check_lives(Duration::from_millis(400));
+}
+
+/// The store denies a call under quotas that are changed before its answer comes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_denial_under_way_does_not_outlive_what_makes_room() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let store = store(&server.url()).await;
+    let limiter = RedisLimiter::<Log>::new(store, quotas(&["1/60s"])).unwrap();
+    let first = limiter.decide("k", Cost::ONE).await.unwrap();
+    assert!(first.answer.detailed.is_allowed());
+    server.suspend();
+    let sent = limiter.store().counts().sent;
+    let under_way = tokio::spawn({
+        let limiter = limiter.clone();
+        async move { limiter.decide("k", Cost::ONE).await }
+    });
+    while limiter.store().counts().sent == sent {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    limiter.change_quotas(quotas(&["2/60s"])).unwrap();
+    server.resume();
+    let denied = under_way.await.unwrap().unwrap();
+    assert!(denied.by == By::Store && !denied.answer.detailed.is_allowed());
+    let raised = limiter.decide("k", Cost::ONE).await.unwrap();
+    assert!(
+        raised.by == By::Store && raised.answer.detailed.is_allowed(),
+        "{raised:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_charge_settled_at_less_makes_room_at_once() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let store = store(&server.url()).await;
+    let limiter = RedisLimiter::<Log>::new(store, quotas(&["100/60s"])).unwrap();
+    let first = limiter.acquire_detailed("k", cost(100)).await.unwrap();
+    let charge = Charge::of(first.detailed.decision(), cost(100)).unwrap();
+    for by in [By::Store, By::DenyCache] {
+        let denied = limiter.decide("k", cost(40)).await.unwrap();
+        assert!(denied.by == by && !denied.answer.detailed.is_allowed());
+    }
+    limiter.settle("k", charge, 60).await.unwrap();
+    let allowed = limiter.decide("k", cost(40)).await.unwrap();
+    assert!(allowed.answer.detailed.is_allowed(), "{allowed:?}");
 }
 
 /// A denial of the cache is never one that the store would allow, whenever it is asked.

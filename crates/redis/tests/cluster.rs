@@ -140,6 +140,57 @@ async fn a_lost_node_is_its_keys_matter_and_heals() {
     }
 }
 
+/// A node that hangs answers nobody, and neither do its calls take the others' connection with them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hanging_node_is_its_keys_matter_and_goes_on() {
+    let Some(nodes) = cluster() else { return };
+    let urls: Vec<String> = nodes.iter().map(Server::url).collect();
+    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+    let options = Store::at_cluster(&urls).unwrap().deadline(DEADLINE);
+    let store = options.connect_within(support::AMPLE).await.unwrap();
+    let limiter = RedisLimiter::<Log>::new(store.clone(), quotas(&["1000/60s"])).unwrap();
+    let limiter = limiter.deny_cache(0);
+    let keys: Vec<String> = (0..12).map(|i| format!("key {i}")).collect();
+    let start = Instant::now();
+    while !served(&limiter, &keys).await.iter().all(|served| *served) {
+        assert!(start.elapsed() < Duration::from_secs(10));
+    }
+    let held = nodes[2].check_lives(Duration::from_secs(60));
+    assert!(held > 0 && held < keys.len());
+
+    nodes[2].suspend();
+    let given_up = store.counts().given_up;
+    // More calls without an answer, one after the other, than a server is forgiven.
+    let mut hung = Vec::new();
+    for (key, served) in keys.iter().zip(served(&limiter, &keys).await) {
+        if !served {
+            hung.push(key.clone());
+        }
+    }
+    assert!(!hung.is_empty());
+    for _ in 0..8 {
+        let served = served(&limiter, &hung[..1]).await;
+        assert_eq!(served, [false]);
+    }
+    assert!(store.is_connected());
+    let mut others = 0;
+    for key in keys.iter().filter(|key| !hung.contains(key)) {
+        others += usize::from(served(&limiter, std::slice::from_ref(key)).await[0]);
+    }
+    assert!(others > 0, "the others go on: {:?}", store.counts());
+    assert_eq!(store.counts().given_up, given_up);
+
+    nodes[2].resume();
+    let back = Instant::now();
+    while !served(&limiter, &keys).await.iter().all(|served| *served) {
+        assert!(
+            back.elapsed() < Duration::from_secs(10),
+            "it does not heal: {:?}",
+            store.counts()
+        );
+    }
+}
+
 /// Scripts reach the node of their key, whichever knows them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_node_learns_the_scripts() {

@@ -126,6 +126,31 @@ async fn a_suspended_server_holds_nobody_beyond_the_deadline() {
     server.check_lives(WINDOW);
 }
 
+/// A server that is a replica by now answers, and is of no use: it is given up at once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_becomes_a_replica_is_given_up() {
+    let (Some(server), Some(other)) = (Server::start(), Server::start()) else {
+        return;
+    };
+    let limiter = limiter::<Log>(&server.url(), &["100/60s"]).await;
+    assert!(limiter.decide("k", Cost::ONE).await.unwrap().by == By::Store);
+    let mut connection = server.connection();
+    let port = other.port().to_string();
+    for (host, port) in [("127.0.0.1", port.as_str()), ("NO", "ONE")] {
+        let before = limiter.store().counts().given_up;
+        let of = redis::cmd("REPLICAOF").arg(host).arg(port).clone();
+        let _: () = of.query(&mut connection).unwrap();
+        if host == "NO" {
+            let recovered = until_the_store_decides(&limiter).await;
+            assert!(recovered < SECOND, "{recovered:?}");
+            break;
+        }
+        let told = limiter.decide("k", Cost::ONE).await;
+        assert!(matches!(told, Err(StoreError::Unavailable { .. })));
+        assert_eq!(limiter.store().counts().given_up, before + 1);
+    }
+}
+
 /// The server decided, and its answer is lost half way: unavailable, counted once, not sent again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_connection_cut_in_mid_reply_is_not_asked_again() {

@@ -14,7 +14,7 @@
 --           from 0, wait until more remains or -1, what is left of each quota}
 --
 -- A list, not a sorted set: times are clamped to the latest, so they come in order anyway. A list
--- needs no unique members, takes a fraction of the memory, and both of its ends are O(1).
+-- needs no unique members, and both of its ends are O(1).
 -- Integers only, all below 2^53: limits are at most 2^51 and what is used is at most 2^52.
 local key, cost, most = KEYS[1], ARGV[2] + 0, ARGV[3] + 0
 local longest, format, shape = ARGV[4] + 0, ARGV[5], ARGV[6]

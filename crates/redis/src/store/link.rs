@@ -106,10 +106,11 @@ impl Link {
         }
     }
 
-    /// A call had no answer. After several, `held` is given up.
+    /// A call had no answer. After several, `held` is given up; never in a cluster, where they may all
+    /// be one node's, and the others go on.
     pub(crate) fn unanswered(&self, held: &Held, reason: &str) {
         let failures = self.failures.fetch_add(1, Ordering::Relaxed) + 1;
-        if failures >= self.patience.failures {
+        if failures >= self.patience.failures && held.connection.breaks_as_one() {
             self.give_up(held.generation, reason);
         }
     }

@@ -179,14 +179,14 @@ impl Store {
             {
                 // It answers. Whether it is of use is another matter: one that is about to start,
                 // or that is a replica by now, is not, and elsewhere there may be one that is.
-                self.link.answered();
                 let of_no_use = [
                     ServerErrorKind::BusyLoading,
                     ServerErrorKind::ReadOnly,
                     ServerErrorKind::MasterDown,
                 ];
-                if of_no_use.into_iter().any(|kind| is(&error, kind)) {
-                    self.link.broken(&held, &error.to_string());
+                match of_no_use.into_iter().any(|kind| is(&error, kind)) {
+                    true => self.link.broken(&held, &error.to_string()),
+                    false => self.link.answered(),
                 }
                 Err(Sent::Refused(error))
             }
@@ -243,7 +243,8 @@ impl StoreOptions {
 
     /// After how many calls without an answer, one after the other, the connection is given up, so
     /// that calls are answered at once until there is a new one; 5 unless said. One that breaks is
-    /// given up at once.
+    /// given up at once. The connection to a cluster is never given up: the calls may all have gone to
+    /// one node, and the others go on.
     pub fn failures(mut self, failures: u32) -> Self {
         self.patience.failures = failures.max(1);
         self
