@@ -125,3 +125,14 @@ proptest! {
         check::<FixedWindow>(millis(before), millis(after), &costs, later, 0)?;
     }
 }
+
+/// What is out comes back no sooner: where the intervals do not divide evenly, it is rounded up.
+#[test]
+fn a_part_of_a_permit_that_is_out_stays_out() {
+    let mut gcra = Gcra::new(quotas("3/9ns")).unwrap();
+    assert!(gcra.acquire_at(10, Cost::ONE).unwrap().is_allowed());
+    // It is back at 13: a third of a permit is out, two thirds of a nanosecond at the new rate.
+    gcra.change_at(12, &quotas("4/8ns")).unwrap();
+    let denied = gcra.acquire_at(12, cost(4)).unwrap().denied().unwrap();
+    assert_eq!(denied.retry_after_nanos(), Some(1));
+}

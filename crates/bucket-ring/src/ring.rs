@@ -326,7 +326,7 @@ impl RateLimiter for BucketRing {
 
     fn is_idle_at(&self, now: Nanos) -> bool {
         let view = self.view(self.load_head(), now);
-        view.inside(self.plan.longest()) == 0
+        view.used(view.inside(self.plan.longest())) == 0
     }
 }
 

@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 use windowpane_bucket_ring::BucketRing;
-use windowpane_core::{BuildError, ChangeQuotas, Cost, Nanos, Quota, Quotas, RateLimiter, Unit};
+use windowpane_core::{
+    BuildError, ChangeQuotas, Cost, Decision, Nanos, Quota, Quotas, RateLimiter, Unit,
+};
 use windowpane_mutex_log::MutexLog;
 
 fn quotas(texts: &[&str]) -> Quotas {
@@ -115,4 +117,23 @@ fn what_it_cannot_hold_is_an_error_that_changes_nothing() {
     );
     assert_eq!(ring.quotas(), quotas(&["10/60s"]));
     assert_eq!(ring.peek_at(0, Cost::ONE).unwrap().remaining(), 5);
+}
+
+/// What had left every window at a change stays forgotten, and no earlier reading brings back the
+/// room from before it.
+#[test]
+fn an_earlier_reading_after_a_change_counts_as_the_change() {
+    let mut ring = BucketRing::new(quotas(&["1/10ns"])).unwrap();
+    assert!(ring.acquire_at(80, cost(1)).unwrap().is_allowed());
+    ring.change_at(100, &quotas(&["1/60ns"])).unwrap();
+    let decision = ring.acquire_at(85, cost(1)).unwrap();
+    assert_eq!(decision, Decision::Allowed { at: 100 });
+}
+
+#[test]
+fn what_has_accepted_nothing_is_idle_after_a_change_too() {
+    let mut ring = BucketRing::new(quotas(&["10/60s"])).unwrap();
+    assert!(ring.is_idle_at(5));
+    ring.change_at(5, &quotas(&["10/30s"])).unwrap();
+    assert!(ring.is_idle_at(5));
 }

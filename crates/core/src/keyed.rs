@@ -13,6 +13,7 @@ use crate::cost::Cost;
 use crate::decision::{Decision, Detailed};
 use crate::error::{AcquireError, BuildError};
 use crate::quotas::Quotas;
+use crate::settle::Charge;
 
 /// Why a store of keys has no decision. Nothing was charged.
 ///
@@ -51,41 +52,6 @@ pub struct Answer {
     /// were accepted meanwhile; `None` where it cannot grow, because nothing is used or because no
     /// wait helps.
     pub more_after: Option<Nanos>,
-}
-
-/// An estimate that was charged and is still to be replaced by what the request really cost.
-///
-/// It can be spent once; dropped, the estimate stays charged.
-#[derive(Debug, PartialEq, Eq)]
-#[must_use = "an estimate that is not settled stays charged"]
-pub struct Charge {
-    at: Nanos,
-    estimate: Cost,
-}
-
-impl Charge {
-    /// The charge of `estimate` that `decision` recorded; `None` for a denial.
-    pub fn of(decision: Decision, estimate: Cost) -> Option<Charge> {
-        match decision {
-            Decision::Allowed { at } => Some(Charge { at, estimate }),
-            Decision::Denied(_) => None,
-        }
-    }
-
-    /// The charge of `estimate` that was recorded under `at`.
-    pub(crate) const fn at_time(at: Nanos, estimate: Cost) -> Charge {
-        Charge { at, estimate }
-    }
-
-    /// The time it was recorded under.
-    pub const fn at(&self) -> Nanos {
-        self.at
-    }
-
-    /// What was charged.
-    pub const fn estimate(&self) -> Cost {
-        self.estimate
-    }
 }
 
 /// A store of limiters, one a key, with a clock of its own, that answers at once.

@@ -24,12 +24,12 @@ pub use cost::Cost;
 pub use decision::{Decision, Denied, Detailed, PerQuota};
 pub use error::{AcquireError, BuildError, QuotaError};
 pub use keyed::{
-    Answer, AsyncKeyedRateLimiter, AsyncKeyedSettle, Charge, KeyedRateLimiter, KeyedSettle, Local,
+    Answer, AsyncKeyedRateLimiter, AsyncKeyedSettle, KeyedRateLimiter, KeyedSettle, Local,
     StoreError,
 };
 pub use limiter::{Limiter, RateLimiter};
 pub use one_word::OneWordLimiter;
 pub use quota::{Quota, Unit};
 pub use quotas::Quotas;
-pub use settle::{Reservation, Settle};
+pub use settle::{Charge, Reservation, Settle};
 pub use window::{MAX_WINDOW, format_nanos, parse_nanos};

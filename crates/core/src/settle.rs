@@ -29,28 +29,62 @@ impl<L: Settle> Settle for Box<L> {
 
 /// An estimate that was charged and is still to be replaced by what the request really cost.
 ///
+/// It can be spent once; dropped, the estimate stays charged.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use = "an estimate that is not settled stays charged"]
+pub struct Charge {
+    at: Nanos,
+    estimate: Cost,
+}
+
+impl Charge {
+    /// The charge of `estimate` that `decision` recorded; `None` for a denial.
+    pub fn of(decision: Decision, estimate: Cost) -> Option<Charge> {
+        match decision {
+            Decision::Allowed { at } => Some(Charge { at, estimate }),
+            Decision::Denied(_) => None,
+        }
+    }
+
+    /// The charge of `estimate` that was recorded under `at`.
+    pub(crate) const fn at_time(at: Nanos, estimate: Cost) -> Charge {
+        Charge { at, estimate }
+    }
+
+    /// The time it was recorded under.
+    pub const fn at(&self) -> Nanos {
+        self.at
+    }
+
+    /// What was charged.
+    pub const fn estimate(&self) -> Cost {
+        self.estimate
+    }
+}
+
+/// A [`Charge`] on one limiter.
+///
 /// Settling twice does not compile. Dropped, the estimate stays charged.
 #[must_use = "an estimate that is not settled stays charged"]
 pub struct Reservation<'l, L: Settle> {
     limiter: &'l L,
-    at: Nanos,
-    estimate: Cost,
+    charge: Charge,
 }
 
 impl<L: Settle> Reservation<'_, L> {
     /// The time it was recorded under.
     pub fn at(&self) -> Nanos {
-        self.at
+        self.charge.at()
     }
 
     /// What was charged.
     pub fn estimate(&self) -> Cost {
-        self.estimate
+        self.charge.estimate()
     }
 
     /// Replaces the estimate by `actual` permits, 0 included. See [`Settle::settle_at`].
     pub fn settle(self, actual: u64) {
-        self.limiter.settle_at(self.at, self.estimate, actual);
+        self.limiter.settle_at(self.at(), self.estimate(), actual);
     }
 }
 
@@ -66,8 +100,7 @@ impl<L: Settle, C: Clock> Limiter<L, C> {
         Ok(match self.acquire(estimate)? {
             Decision::Allowed { at } => Ok(Reservation {
                 limiter: self.algorithm(),
-                at,
-                estimate,
+                charge: Charge { at, estimate },
             }),
             Decision::Denied(denied) => Err(denied),
         })

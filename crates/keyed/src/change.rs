@@ -103,7 +103,7 @@ where
                     let up_to_date = self.tiers.version() == version;
                     up_to_date.then(|| entry.limiter.change_at(self.clock.now(), &quotas))
                 },
-                || (Some(Ok(())), None),
+                || (None, None),
             );
             if let Some(changed) = changed {
                 return changed.map(|()| true);

@@ -8,13 +8,14 @@
 ///
 /// | hasher | what its authors say of chosen keys |
 /// |---|---|
-/// | `std::hash::RandomState` (SipHash-1-3) | a keyed pseudo-random function, studied for a decade; the slowest here by far on the short keys that clients have |
-/// | `ahash::RandomState` | made to withstand an adversary who does not know the keys; fast; not proven, and not studied as SipHash is |
+/// | `std::hash::RandomState` (SipHash-1-3) | a keyed pseudo-random function, studied for a decade |
+/// | `ahash::RandomState` | made to withstand an adversary who does not know the keys; not proven, and not studied as SipHash is |
 /// | `foldhash` | resists the simplest attacks alone; an attacker who observes timing may learn the seed |
 /// | `rapidhash` | "minimal" resistance |
 ///
-/// The second is the fastest that means to withstand an attack, and not only to be seeded. Who
-/// wants the assurance of the first changes one type:
+/// The second means to withstand an attack, and not only to be seeded; what the first costs beside
+/// it is in the published runs, as `governor` beside `governor-ahash`. Who wants the assurance of the
+/// first changes one type:
 ///
 /// ```
 /// use std::hash::RandomState;

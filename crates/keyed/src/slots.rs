@@ -6,7 +6,7 @@
 //! other by the two, so that a hand can go round over all entries, a few a call, where the map
 //! itself has no place to go on from.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crossbeam_utils::CachePadded;
@@ -141,11 +141,18 @@ impl Slots {
 }
 
 impl Slot<'_> {
-    /// The slot is the key's that has this hash, and its number is to be kept in the entry.
-    pub(crate) fn keep(self, hash: u64) -> u32 {
+    /// Says that a key with this hash is about to have the slot: before it is looked whether the
+    /// quotas it was asked with still hold. Whoever changes them looks at the slots after.
+    pub(crate) fn announce(&self, hash: u64) {
         // Whoever still reads an earlier hash finds no entry that has it and this slot, and comes
         // round again.
         self.slots.set(self.number, hash);
+        // With the one in `Tiers::ask_anew`: either the change is seen here, or the slot there.
+        fence(Ordering::SeqCst);
+    }
+
+    /// The slot is the announced key's, and its number is to be kept in the entry.
+    pub(crate) fn keep(self) -> u32 {
         let number = self.number;
         std::mem::forget(self);
         number
@@ -203,7 +210,8 @@ mod tests {
         assert_eq!(slots.taken(), 1);
         assert_eq!(slots.take().map(|slot| slot.number), Some(given_back));
         // Kept, a slot stays taken until it is regained.
-        let kept = b.keep(77);
+        b.announce(77);
+        let kept = b.keep();
         assert_eq!((slots.taken(), slots.hash_of(kept)), (1, 77));
         drop(slots.regain(kept));
         assert_eq!(slots.taken(), 0);
@@ -214,7 +222,9 @@ mod tests {
         let cap = 3 * LARGEST_BLOCK + 3;
         let slots = Slots::new(cap);
         for number in 0..cap as u64 {
-            assert_eq!(slots.take().unwrap().keep(number * 7), number as u32);
+            let slot = slots.take().unwrap();
+            slot.announce(number * 7);
+            assert_eq!(slot.keep(), number as u32);
         }
         for round in 0..2 {
             for expected in 0..cap as u32 {

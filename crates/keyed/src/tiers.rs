@@ -1,6 +1,6 @@
 //! Which quotas a key has.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering, fence};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use windowpane_core::Quotas;
@@ -96,6 +96,8 @@ impl<K> Tiers<K> {
     /// Makes all that was asked before hold no longer.
     pub(crate) fn ask_anew(&self) {
         self.version.fetch_add(1, Ordering::Release);
+        // With the one in `Slot::announce`.
+        fence(Ordering::SeqCst);
     }
 
     /// Replaces the source.

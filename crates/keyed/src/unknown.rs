@@ -67,6 +67,7 @@ where
                 |k, _| k.borrow() == key,
                 |entry| Some(ask.ask(&entry.limiter, time).map_err(StoreError::from)),
                 || {
+                    slot.announce(hash);
                     if self.tiers.version() != tier.version {
                         return (None, None);
                     }
@@ -77,7 +78,7 @@ where
                     };
                     let keep = self.keep_denied || A::decision(&answer).is_allowed();
                     let entry = keep.then(|| {
-                        let slot = slot.keep(hash);
+                        let slot = slot.keep();
                         (owned, Entry { limiter, slot })
                     });
                     let answer = A::told_later(answer, clock.behind());

@@ -85,6 +85,22 @@ fn what_was_allowed_without_a_record_gives_nothing_back() {
     assert_eq!(seen.remaining(), 1);
 }
 
+/// Not even where something was recorded under the time that stands for no record.
+#[test]
+fn no_record_is_not_a_record_at_the_end_of_time() {
+    let store = store("10/100ns", 1, WhenFull::Allow);
+    let estimate = Cost::of::<8>();
+    assert!(store.acquire_at(&1, 0, Cost::ONE).unwrap().is_allowed());
+    let unrecorded = store.acquire_at(&2, 50, estimate).unwrap();
+    let charge = Charge::of(unrecorded, estimate).unwrap();
+    let recorded = store.acquire_at(&2, UNRECORDED, estimate).unwrap();
+    assert_eq!(recorded, Decision::Allowed { at: UNRECORDED });
+    assert!(store.contains(&2));
+    store.settle(&2, charge, 0);
+    let seen = store.peek_at(&2, UNRECORDED, Cost::ONE).unwrap().detailed;
+    assert_eq!(seen.remaining(), 1);
+}
+
 #[test]
 fn an_idle_key_makes_room_at_once_and_each_is_examined_in_its_turn() {
     let store = store("1/100ns", 64, WhenFull::Deny);

@@ -159,7 +159,10 @@ fn an_evicted_keys_earlier_time_is_read_as_that_of_the_eviction() {
     let seen = store.peek_at(&1, 9_000, Cost::ONE).unwrap();
     // Told on the caller's clock: 3 us to the eviction, and the window.
     assert_eq!(seen.more_after, Some(13_000));
-    assert_eq!(at(9_000), Some(12_000));
+    let taken = store.acquire_detailed_at(&1, 9_000, Cost::ONE).unwrap();
+    assert_eq!(taken.more_after, Some(13_000));
+    let at_the_eviction = Decision::Allowed { at: 12_000 };
+    assert_eq!(taken.detailed.decision(), at_the_eviction);
     assert_eq!(at(21_999), None);
     assert_eq!(at(22_000), Some(22_000));
     // All is forgotten, that time too.

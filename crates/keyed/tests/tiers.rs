@@ -1,13 +1,16 @@
 //! Quotas by key, and quotas that change.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::thread;
+use std::time::Duration;
 
 use windowpane_baselines::GcraRule;
-use windowpane_core::{BuildError, Cost, Quotas};
+use windowpane_core::{BuildError, Clock, Cost, Nanos, Quotas};
 use windowpane_keyed::{KeyedLimiter, SharedRule};
 use windowpane_mutex_log::MutexLog;
+use windowpane_packed_counter::TwoWindowRule;
 
 fn quotas(limit: u64) -> Quotas {
     Quotas::parse([format!("{limit}/365d").as_str()]).unwrap()
@@ -140,4 +143,96 @@ fn an_answer_that_was_overtaken_is_not_used() {
     overtaken.store(true, Ordering::SeqCst);
     store.refresh_key("a").unwrap();
     assert_eq!(store.quotas("a"), quotas(9));
+}
+
+thread_local! {
+    /// How often this thread has read a [`Pausing`] clock; `None` where it does not count.
+    static READ: Cell<Option<u32>> = const { Cell::new(None) };
+}
+
+/// A clock whose second reading by a thread that counts, the one inside the insertion, waits until
+/// somebody else is done, or for a while.
+#[derive(Clone)]
+struct Pausing(Arc<(Mutex<mpsc::Sender<()>>, Mutex<mpsc::Receiver<()>>)>);
+
+impl Clock for Pausing {
+    fn now(&self) -> Nanos {
+        if let Some(read) = READ.get() {
+            READ.set(Some(read + 1));
+            if read == 1 {
+                self.0.0.lock().unwrap().send(()).unwrap();
+                // The change may have to wait for this insertion instead.
+                let patience = Duration::from_millis(200);
+                let _ = self.0.1.lock().unwrap().recv_timeout(patience);
+            }
+        }
+        5
+    }
+}
+
+/// A change that begins when a key is already being inserted with what was asked before it.
+#[test]
+fn a_change_in_the_midst_of_an_insertion_reaches_it() {
+    let (inside, entered) = mpsc::channel();
+    let (changed, done) = mpsc::channel();
+    let clock = Pausing(Arc::new((Mutex::new(inside), Mutex::new(done))));
+    let store: KeyedLimiter<String, MutexLog, _, Pausing> =
+        KeyedLimiter::<String, MutexLog>::builder(quotas(10))
+            .clock(clock)
+            .build()
+            .unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            READ.set(Some(0));
+            assert!(store.acquire("a", Cost::ONE).unwrap().is_allowed());
+        });
+        entered.recv().unwrap();
+        store.set_quotas(quotas(3)).unwrap();
+        assert_eq!(store.refresh(), Ok(1));
+        changed.send(()).unwrap();
+    });
+    assert_eq!(store.quotas("a"), quotas(3));
+}
+
+#[test]
+fn a_key_that_goes_while_it_is_refreshed_is_not_counted() {
+    let held: Arc<OnceLock<Arc<KeyedLimiter<String, MutexLog>>>> = Arc::default();
+    let own = Arc::clone(&held);
+    let later = Arc::new(AtomicBool::new(false));
+    let is_later = Arc::clone(&later);
+    let store: Arc<KeyedLimiter<String, MutexLog>> = Arc::new(
+        KeyedLimiter::tiered(move |key: &String| {
+            if !is_later.load(Ordering::SeqCst) {
+                return quotas(5);
+            }
+            if let Some(store) = own.get() {
+                store.reset(key);
+            }
+            quotas(7)
+        })
+        .build()
+        .unwrap(),
+    );
+    assert!(store.acquire("a", Cost::ONE).unwrap().is_allowed());
+    assert!(held.set(Arc::clone(&store)).is_ok());
+    later.store(true, Ordering::SeqCst);
+    assert_eq!((store.refresh(), store.keys()), (Ok(0), 0));
+}
+
+/// A rule is shared by keys that come while at least half of its range is left.
+#[test]
+fn a_shared_rule_lasts_for_a_key_that_comes_late() {
+    let year: Nanos = 365 * 86_400_000_000_000;
+    // A word whose range is little more than ten years.
+    let quotas = Quotas::parse(["511/17us"]).unwrap();
+    let store: KeyedLimiter<u8, SharedRule<TwoWindowRule>> = KeyedLimiter::new(quotas).unwrap();
+    assert!(store.acquire_at(&0, 0, Cost::ONE).unwrap().is_allowed());
+    assert!(
+        store
+            .acquire_at(&1, 6 * year, Cost::ONE)
+            .unwrap()
+            .is_allowed()
+    );
+    let late = store.acquire_at(&1, 10 * year + 9 * year / 10, Cost::ONE);
+    assert!(late.is_ok_and(|decision| decision.is_allowed()));
 }

@@ -25,10 +25,10 @@ pub use crossbeam_utils::CachePadded;
 pub use std::sync::atomic::Ordering;
 
 /// How long to [`back_off`] after a lost race for a structure of one word: some decisions of the
-/// winner. Found by trying on two cores; a longer wait costs more than the word's way back.
+/// winner. Set by trying, with two threads on two cores.
 pub const SPINS_ONE_WORD: u32 = 24;
 
 /// How long to [`back_off`] after a lost race for a structure of several cache lines: they all have
-/// to come back, so the winner is left alone for longer. A still longer wait gives some more
-/// decisions a second, and those who lose the race wait for it: the slowest decisions are slower.
+/// to come back, so the winner is left alone for longer. The longer, the slower the slowest
+/// decisions are: those who lose wait for it.
 pub const SPINS_SEVERAL_LINES: u32 = 40;

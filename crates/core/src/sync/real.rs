@@ -14,9 +14,9 @@ pub const fn ships_or_models(ships: usize, _modelled: usize) -> usize {
 /// Waits `spins` spins after a lost compare-and-swap, so that the winner can make several decisions
 /// while the cache lines are its own; each spin is one `pause` on x86.
 ///
-/// Two threads on one ring make several times as many decisions with it as without. The wait is
-/// always the same: a growing one keeps a counter alive through the whole decision, which costs the
-/// uncontended way more than it gives the contended one. It never gives the processor away: the
+/// Threads that try again at once take the lines from each other before either has decided. The wait
+/// is always the same: a growing one would keep a counter alive through the whole decision, also
+/// where nobody contends. It never gives the processor away: the
 /// structures that use it are lock-free, so nobody has to be waited for.
 #[inline]
 pub fn back_off(spins: u32) {

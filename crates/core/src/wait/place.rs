@@ -70,12 +70,8 @@ impl<'q, L: RateLimiter, C: Clock> Place<'q, L, C> {
             sleep = Some(held.saturating_add(self.queue.jitter()));
         } else if line.is_head(self.ticket) {
             match self.queue.limiter().acquire(self.cost)? {
-                Decision::Allowed { at } => {
-                    let next = line.leave(self.ticket);
-                    drop(line);
-                    wake(next);
-                    return Ok(Step::Served(at));
-                }
+                // The place is given up when it is dropped, at once.
+                Decision::Allowed { at } => return Ok(Step::Served(at)),
                 Decision::Denied(denied) => {
                     let wait = denied.retry_after_nanos().ok_or(WaitError::NoWaitHelps {
                         quota: denied.quota(),

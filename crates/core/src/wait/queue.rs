@@ -16,8 +16,8 @@ use crate::clock::{Clock, MonotonicClock, Nanos};
 use crate::cost::Cost;
 use crate::decision::{Decision, Denied};
 use crate::error::AcquireError;
-use crate::keyed::Charge;
 use crate::limiter::{Limiter, RateLimiter};
+use crate::settle::Charge;
 use crate::settle::Settle;
 
 /// A limiter and a line of callers who wait their turn. See the [module](super).
