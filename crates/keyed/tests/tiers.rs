@@ -7,8 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use windowpane_baselines::GcraRule;
-use windowpane_core::{BuildError, Clock, Cost, Nanos, Quotas};
-use windowpane_keyed::{KeyedLimiter, SharedRule};
+use windowpane_core::{AcquireError, BuildError, Clock, Cost, Nanos, Quotas, RateLimiter};
+use windowpane_keyed::{ForKeys, KeyedLimiter, SharedRule};
 use windowpane_mutex_log::MutexLog;
 use windowpane_packed_counter::TwoWindowRule;
 
@@ -224,15 +224,12 @@ fn a_key_that_goes_while_it_is_refreshed_is_not_counted() {
 fn a_shared_rule_lasts_for_a_key_that_comes_late() {
     let year: Nanos = 365 * 86_400_000_000_000;
     // A word whose range is little more than ten years.
-    let quotas = Quotas::parse(["511/17us"]).unwrap();
-    let store: KeyedLimiter<u8, SharedRule<TwoWindowRule>> = KeyedLimiter::new(quotas).unwrap();
-    assert!(store.acquire_at(&0, 0, Cost::ONE).unwrap().is_allowed());
-    assert!(
-        store
-            .acquire_at(&1, 6 * year, Cost::ONE)
-            .unwrap()
-            .is_allowed()
-    );
-    let late = store.acquire_at(&1, 10 * year + 9 * year / 10, Cost::ONE);
-    assert!(late.is_ok_and(|decision| decision.is_allowed()));
+    let quotas = Quotas::parse(["1023/18us"]).unwrap();
+    let make = SharedRule::<TwoWindowRule>::maker();
+    let early = make(&quotas, 0).unwrap();
+    let late = make(&quotas, 6 * year).unwrap();
+    let then = 10 * year + year / 2;
+    let over = early.acquire_at(then, Cost::ONE);
+    assert!(matches!(over, Err(AcquireError::TimeOutOfRange { .. })));
+    assert!(late.acquire_at(then, Cost::ONE).unwrap().is_allowed());
 }

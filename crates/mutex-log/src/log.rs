@@ -213,7 +213,6 @@ impl Log {
     fn sweep(&mut self, quotas: &Quotas, t: Nanos) {
         self.entries.retain(|entry| counts_at(quotas, entry, t));
         self.count(quotas, t);
-        self.may_be_hollow = self.entries.iter().any(|entry| entry.permits == 0);
         self.sweep_at = (2 * self.entries.len()).max(FEWEST_TO_SWEEP);
     }
 
