@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use hdrhistogram::Histogram;
+use windowpane_lab::measure::latency::histogram;
 
 use crate::contestants::Contestant;
 
@@ -52,10 +53,6 @@ struct Worker {
     asked: u64,
     allowed: u64,
     times: Histogram<u64>,
-}
-
-pub(crate) fn histogram() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, 60_000_000_000, 3).expect("sensible bounds")
 }
 
 /// Keys as they are called in every measurement.

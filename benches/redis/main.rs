@@ -13,12 +13,14 @@ mod server;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use windowpane_lab::measure::arguments::Arguments;
+use windowpane_lab::measure::environment::Environment;
+use windowpane_lab::measure::folder;
 use windowpane_lab::measure::plan::Mode;
 
 use contestants::{Contestant, NAMES};
@@ -141,7 +143,7 @@ async fn measure(server: &Server, arguments: &Arguments, extent: &Extent) -> Res
         }
     }
     let mut random = rand::rngs::StdRng::seed_from_u64(arguments.seed);
-    for round in 0..extent.rounds {
+    for round in 1..=extent.rounds {
         all.shuffle(&mut random);
         for (name, cell) in &all {
             let key = Key::new(name, *cell);
@@ -180,6 +182,9 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     if !memory && !cells().iter().any(any) {
         return Ok(ExitCode::SUCCESS);
     }
+    let began = Instant::now();
+    // Before anything runs: how busy the machine is by itself.
+    let mut environment = Environment::observe(&folder::workspace());
     // It says on stderr where there is none.
     let Some(server) = Server::start() else {
         println!(
@@ -193,13 +198,24 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
         .enable_all()
         .build()
         .context("no runtime")?;
-    let results = runtime.block_on(measure(&server, arguments, &extent(mode)))?;
+    let extent = extent(mode);
+    let results = runtime.block_on(measure(&server, arguments, &extent))?;
     results.print();
     if mode == Mode::Test {
         return Ok(results.check());
     }
     if arguments.filter.is_empty() {
-        let place = results.write()?;
+        environment.command =
+            environment
+                .command
+                .replacen("cargo bench", "cargo bench --bench redis", 1);
+        environment.mode = mode.word().into();
+        environment.seed = arguments.seed;
+        environment.rounds = extent.rounds;
+        environment.rounds_planned = extent.rounds;
+        environment.seconds = (began.elapsed().as_secs_f64() * 10.0).round() / 10.0;
+        environment.pinned = false;
+        let place = results.write(&environment)?;
         println!("recorded in {}", place.display());
     }
     Ok(ExitCode::SUCCESS)

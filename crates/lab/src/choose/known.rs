@@ -44,6 +44,8 @@ pub static KNOWN: &[Known] = known! {
     "fixed-window", "fixed_window", keeps_quota: false, costs_take_long: false;
     "governor", "governor", keeps_quota: false, costs_take_long: false;
     "rate-net-log", "rate_net_log", keeps_quota: true, costs_take_long: false;
+    "ratelimit", "ratelimit", keeps_quota: false, costs_take_long: false;
+    "trypema", "trypema", keeps_quota: false, costs_take_long: false;
     "rate-net-counter", "rate_net_counter", keeps_quota: false, costs_take_long: false;
     "plain-log", "plain_log", keeps_quota: true, costs_take_long: false;
 };
@@ -56,7 +58,8 @@ pub fn known(name: &str) -> Option<&'static Known> {
 /// The places in the snippets where the need is filled in.
 const QUOTAS: &str = r#"["1000/60s"]"#;
 const KEYS: &str = "max_keys(50_000)";
-const LIMIT: &str = "const LIMIT: u32 = 1_000;";
+/// Behind the type that whoever it is takes a limit as.
+const LIMIT: &str = " = 1_000;";
 const WINDOW: &str = "Duration::from_nanos(60_000_000_000)";
 
 impl Known {
@@ -70,10 +73,7 @@ impl Known {
         let first = need.quotas[0];
         text.replace(QUOTAS, &format!("[{}]", quotas.join(", ")))
             .replace(KEYS, &format!("max_keys({})", digits(need.keys)))
-            .replace(
-                LIMIT,
-                &format!("const LIMIT: u32 = {};", digits(first.limit())),
-            )
+            .replace(LIMIT, &format!(" = {};", digits(first.limit())))
             .replace(
                 WINDOW,
                 &format!("Duration::from_nanos({})", digits(first.window())),
@@ -89,7 +89,7 @@ fn digits(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::ALGORITHMS;
+    use crate::contestants;
 
     fn need(quotas: &[&str], keys: u64) -> Need {
         Need {
@@ -99,9 +99,21 @@ mod tests {
     }
 
     #[test]
-    fn every_limiter_of_ours_is_known() {
-        for algorithm in ALGORITHMS {
-            assert!(known(algorithm.name).is_some(), "{}", algorithm.name);
+    fn every_contestant_is_known() {
+        for contestant in contestants::all() {
+            let name = contestant.info().name;
+            assert!(known(name).is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_limit_of_more_than_32_bits_fits_where_the_limiter_holds_it() {
+        for name in ["plain-log", "ratelimit"] {
+            for keys in [1, 2] {
+                let code = known(name).unwrap().code(&need(&["5000000000/60s"], keys));
+                let wide = code.contains("LIMIT: u64") || code.contains("LIMIT: usize");
+                assert!(wide && code.contains(" = 5_000_000_000;"), "{code}");
+            }
         }
     }
 
@@ -125,7 +137,10 @@ mod tests {
                     assert!(code.contains(r#"["7/2s", "30/60s"]"#), "{code}");
                     assert_eq!(code.contains("max_keys(1_234)"), keys > 1, "{code}");
                 } else {
-                    assert!(code.contains("LIMIT: u32 = 7;"), "{code}");
+                    assert!(
+                        code.contains("const LIMIT: ") && code.contains(" = 7;"),
+                        "{code}"
+                    );
                     assert!(code.contains("from_nanos(2_000_000_000)"), "{code}");
                 }
             }

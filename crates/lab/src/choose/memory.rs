@@ -18,13 +18,15 @@ pub enum Source {
     Counted,
     /// Counted at a limit of [`MOST_COUNTED`], and as much more as the limit is larger.
     Estimated,
+    /// It is not known: the run does not tell it, and the limiter's clock cannot be set to count it.
+    Unknown,
 }
 
 /// The largest limit that is filled to count its memory.
 pub const MOST_COUNTED: u64 = 1_000_000;
 
-/// Bytes of one full limiter for one key. `live_bytes` tells what is allocated now. `None` if it
-/// cannot be built.
+/// Bytes of one full limiter for one key. `live_bytes` tells what is allocated now. `None` if the
+/// run does not tell them and it cannot be built on a clock that is set.
 pub fn bytes_a_key(
     run: &Run,
     contestant: &dyn Contestant,

@@ -9,7 +9,7 @@ use super::known::known;
 use super::memory::{MOST_COUNTED, Source, bytes_a_key};
 use super::need::Need;
 use crate::contestants::{self, Contestant};
-use crate::measure::clock::{LabClock, SimulatedClock};
+use crate::measure::clock::{BenchClock, LabClock, Pace};
 use crate::measure::rows::ContestantRow;
 use crate::measure::state::State;
 use crate::report::{Run, bytes, on_threads, percent, thousands, times};
@@ -25,12 +25,13 @@ pub struct Figures {
     pub allowed_per_second: Option<f64>,
     /// Denied decisions a second.
     pub denied_per_second: Option<f64>,
-    /// Bytes of one limiter for one key, its quotas used up.
-    pub bytes_per_key: u64,
+    /// Bytes of one limiter for one key, its quotas used up; `None` if neither the run tells them nor
+    /// they can be counted.
+    pub bytes_per_key: Option<u64>,
     /// How that was found.
     pub bytes_source: Source,
     /// Bytes of all keys' limiters, without the map that holds them.
-    pub bytes: u64,
+    pub bytes: Option<u64>,
     /// The most that any window held above the limit, as a share of it, on any traffic of the run.
     pub worst_overshoot: Option<f64>,
     /// The traffic of that; absent if none was above.
@@ -115,8 +116,9 @@ fn judge(
     live_bytes: fn() -> u64,
 ) -> Result<Place, Vec<String>> {
     let name = &who.contestant;
-    SimulatedClock::set(need.quotas.longest_window());
-    let built = match contestant.build_for(&need.quotas, LabClock::Simulated) {
+    // On real time, as a user would: that some let no other clock be set is no fault of theirs here.
+    let clock = LabClock::Bench(BenchClock::new(Pace::REAL));
+    let built = match contestant.build_for(&need.quotas, clock) {
         Ok(built) => built,
         // Nothing else can be said of what cannot be built.
         Err(cannot) => return Err(vec![format!("cannot hold the quota: {}", cannot.0)]),
@@ -161,21 +163,24 @@ fn judge(
             _ => {}
         }
     }
-    let Some((bytes_per_key, bytes_source)) =
-        bytes_a_key(run, contestant, &need.quotas, live_bytes)
-    else {
-        return Err(reasons);
-    };
-    let all = bytes_per_key.saturating_mul(need.keys);
-    if let Some(most) = need.memory.filter(|most| all > *most) {
-        reasons.push(format!(
+    let memory = bytes_a_key(run, contestant, &need.quotas, live_bytes);
+    let bytes_per_key = memory.map(|(bytes, _)| bytes);
+    let bytes_source = memory.map_or(Source::Unknown, |(_, source)| source);
+    let all = bytes_per_key.map(|bytes| bytes.saturating_mul(need.keys));
+    match (need.memory, all, bytes_per_key) {
+        (Some(most), Some(all), Some(bytes_per_key)) if all > most => reasons.push(format!(
             "takes {} for {} at {} a key{}; at most {} was asked for",
             in_bytes(all),
             keys(need.keys),
             bytes(bytes_per_key),
             how(bytes_source),
             in_bytes(most)
-        ));
+        )),
+        (Some(most), None, _) => reasons.push(format!(
+            "its memory is not known: the run does not tell it, and its clock cannot be set to count it; at most {} was asked for",
+            in_bytes(most)
+        )),
+        _ => {}
     }
     if !reasons.is_empty() {
         return Err(reasons);
@@ -204,13 +209,12 @@ fn judge(
     })
 }
 
-/// The largest share of a traffic's requests that were wrongly denied. A share of a handful of
-/// requests is no share.
+/// The largest share of a traffic's requests that were wrongly denied.
 fn false_denies(run: &Run, name: &str) -> Option<f64> {
     let rows = run
         .accuracy
         .iter()
-        .filter(|row| row.contestant == name && row.cannot.is_empty() && row.requests >= 1_000);
+        .filter(|row| row.contestant == name && row.has_shares());
     rows.map(|row| row.false_denies as f64 / row.requests as f64)
         .max_by(f64::total_cmp)
 }
@@ -245,9 +249,11 @@ fn placed(run: &Run, need: &Need, threads: usize, mut fit: Vec<Place>) -> Vec<Pl
                 && difference.is_some_and(|difference| !difference.is_larger())
         };
         let count = 1 + fit[1..].iter().take_while(|place| level(place)).count();
-        let fastest = fastest.limiter.clone();
+        let fastest = fastest.clone();
         let mut group: Vec<Place> = fit.drain(..count).collect();
-        group.sort_by(|a, b| match a.figures.bytes.cmp(&b.figures.bytes) {
+        // What is not known counts as the most.
+        let size = |place: &Place| place.figures.bytes.unwrap_or(u64::MAX);
+        group.sort_by(|a, b| match size(a).cmp(&size(b)) {
             Ordering::Equal => speed(b).total_cmp(&speed(a)),
             order => order,
         });
@@ -266,7 +272,7 @@ fn reason(
     threads: usize,
     before: &[Place],
     place: &Place,
-    fastest: &str,
+    fastest: &Place,
 ) -> String {
     let accuracy = match (place.exact, place.keeps_quota) {
         (true, _) => "exact".to_string(),
@@ -303,7 +309,7 @@ fn reason(
     };
     let compared = match (before.is_empty(), place.figures.allowed_per_second) {
         (_, None) => format!("its speed with {} was not measured", on_threads(threads)),
-        (true, Some(_)) if place.limiter == fastest => {
+        (true, Some(_)) if place.limiter == fastest.limiter => {
             format!(
                 "the fastest of {} with {}",
                 among(need, place),
@@ -311,8 +317,13 @@ fn reason(
             )
         }
         (true, Some(_)) => format!(
-            "no difference in speed is shown to `{fastest}` with {}, and it takes less memory",
-            on_threads(threads)
+            "no difference in speed is shown to `{}` with {}, {}",
+            fastest.limiter,
+            on_threads(threads),
+            match fastest.figures.bytes {
+                Some(_) => "and it takes less memory",
+                None => "whose memory is not known",
+            }
         ),
         (false, Some(_)) => compared,
     };
@@ -330,7 +341,7 @@ fn among(need: &Need, first: &Place) -> &'static str {
 }
 
 /// Two neighbours of one class.
-fn beside(run: &Run, threads: usize, last: &Place, place: &Place, fastest: &str) -> String {
+fn beside(run: &Run, threads: usize, last: &Place, place: &Place, fastest: &Place) -> String {
     let difference = run.difference(&place.limiter, &last.limiter, State::Allowed, threads);
     match difference {
         Some(difference) if difference.is_smaller() => {
@@ -340,13 +351,19 @@ fn beside(run: &Run, threads: usize, last: &Place, place: &Place, fastest: &str)
                 last.limiter
             )
         }
+        Some(_) if place.figures.bytes.is_none() || last.figures.bytes.is_none() => {
+            format!(
+                "no difference in speed is shown to `{}`, and the memory of one of them is not known",
+                last.limiter
+            )
+        }
         Some(_) if place.figures.bytes > last.figures.bytes => {
             format!(
                 "no difference in speed is shown to `{}`, but it takes more memory",
                 last.limiter
             )
         }
-        Some(_) if place.limiter == fastest || place.figures.bytes < last.figures.bytes => {
+        Some(_) if place.limiter == fastest.limiter || place.figures.bytes < last.figures.bytes => {
             format!(
                 "not shown to be slower than `{}`, but than one above it",
                 last.limiter
@@ -391,7 +408,7 @@ pub(super) fn in_bytes(count: u64) -> String {
 /// How a figure of memory came about, where it does not stand in the run.
 pub(super) fn how(source: Source) -> String {
     match source {
-        Source::Run => String::new(),
+        Source::Run | Source::Unknown => String::new(),
         Source::Counted => " (counted now)".into(),
         Source::Estimated => format!(" (estimated from a limit of {})", thousands(MOST_COUNTED)),
     }

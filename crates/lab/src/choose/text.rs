@@ -106,8 +106,8 @@ fn row(place: &Place) -> Vec<String> {
                 .allowed_per_second
                 .map(|rate| format!("{} M/s", millions(rate))),
         ),
-        bytes(figures.bytes_per_key),
-        in_bytes(figures.bytes),
+        or_not(figures.bytes_per_key.map(bytes)),
+        or_not(figures.bytes.map(in_bytes)),
         or_not(figures.worst_overshoot.map(percent)),
     ]
 }

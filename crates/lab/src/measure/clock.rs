@@ -51,7 +51,7 @@ impl Pace {
     /// The nearest pace to a ratio, at least the slowest there is.
     pub fn nearest(ratio: f64) -> Pace {
         let scaled = ratio * Self::REAL.0 as f64;
-        // At most 2^10 times real time, so that readings do not overflow for days.
+        // At most 2^10 times real time: readings then last for half a year.
         Pace((scaled.round() as u64).clamp(1, 1 << (Self::FRACTION_BITS + 10)))
     }
 
@@ -79,11 +79,17 @@ impl BenchClock {
     }
 }
 
+/// The reading at a pace. The product needs more than 64 bits after some minutes.
+#[inline]
+fn paced(passed: Nanos, pace: u64) -> Nanos {
+    ((u128::from(passed) * u128::from(pace)) >> Pace::FRACTION_BITS) as Nanos
+}
+
 impl Clock for BenchClock {
     #[inline]
     fn now(&self) -> Nanos {
         // The same multiplication at every pace, so that no state is cheaper than another.
-        self.tsc.now().wrapping_mul(self.pace) >> Pace::FRACTION_BITS
+        paced(self.tsc.now(), self.pace)
     }
 }
 
@@ -161,6 +167,14 @@ impl Clock for SimulatedClock {
 mod tests {
     use super::*;
     use std::time::Instant;
+
+    #[test]
+    fn the_fastest_pace_counts_on_after_minutes() {
+        let fastest = Pace::nearest(f64::INFINITY);
+        assert_eq!(fastest, Pace::times(1 << 10));
+        let hours = 3_600 * 1_000_000_000;
+        assert_eq!(paced(hours, fastest.0), hours << 10);
+    }
 
     #[test]
     fn a_clock_at_eight_times_the_pace_counts_eight_times_as_much() {

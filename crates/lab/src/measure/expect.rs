@@ -27,7 +27,7 @@ pub struct Finding {
 pub fn findings(recording: &Recording, traffic: &[Traffic]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut keyed_found = Vec::new();
-    let ours = |name: &str| {
+    let ours_of = |name: &str| {
         let who = recording
             .contestants
             .iter()
@@ -41,7 +41,7 @@ pub fn findings(recording: &Recording, traffic: &[Traffic]) -> Vec<Finding> {
     let mut found = |contestant: &str, what: String| {
         findings.push(Finding {
             contestant: contestant.into(),
-            ours: ours(contestant),
+            ours: ours_of(contestant),
             what,
         });
     };
@@ -67,6 +67,12 @@ pub fn findings(recording: &Recording, traffic: &[Traffic]) -> Vec<Finding> {
         }
     }
     for row in &recording.accuracy {
+        if ours_of(&row.contestant) && !row.cannot.is_empty() {
+            found(
+                &row.contestant,
+                format!("*{}*: cannot: {}", row.traffic, row.cannot),
+            );
+        }
         for what in judged(row, rule(&row.contestant), traffic) {
             found(&row.contestant, format!("*{}*: {what}", row.traffic));
         }
@@ -103,7 +109,7 @@ pub fn findings(recording: &Recording, traffic: &[Traffic]) -> Vec<Finding> {
 /// the contestant decides by, on whichever traffic.
 fn judged(row: &AccuracyRow, rule: Rule, traffic: &[Traffic]) -> Vec<String> {
     if !row.cannot.is_empty() {
-        // Who tells no wait cannot be asked to wait: no fault in a log.
+        // A rival that tells no wait cannot be asked to wait: no fault in a log.
         return Vec::new();
     }
     let mut what = Vec::new();

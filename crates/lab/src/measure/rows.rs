@@ -179,6 +179,28 @@ pub struct AccuracyRow {
     pub input: String,
 }
 
+impl AccuracyRow {
+    /// Whether one limiter answered all of it. Of several servers each knows only its own part, and
+    /// then nobody is exact.
+    pub fn is_of_one_server(&self) -> bool {
+        self.servers <= 1
+    }
+
+    /// Whether it is traffic, by one server: not an input that was searched for, which says nothing
+    /// of what clients send.
+    pub fn is_traffic(&self) -> bool {
+        self.is_of_one_server() && self.input.is_empty()
+    }
+
+    /// Whether shares of its requests say something: of a traffic, and not of a handful.
+    pub fn has_shares(&self) -> bool {
+        self.is_traffic() && self.cannot.is_empty() && self.requests >= LEAST_FOR_SHARES
+    }
+}
+
+/// Of fewer requests a share is no share.
+const LEAST_FOR_SHARES: u64 = 1_000;
+
 /// `traffic.csv`: the speed of one contestant on one traffic in one round, by one thread.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrafficRow {

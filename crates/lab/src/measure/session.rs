@@ -94,8 +94,8 @@ impl Session<'_> {
         recording.add_keyed_contestants(self.keyed.iter().map(|contestant| contestant.info()));
         let jobs = self.jobs();
         let first = self.pairs_first(&jobs);
-        self.progress
-            .ahead(first.len() as u64 + jobs.len() as u64 * u64::from(self.plan.rounds));
+        let of_rounds: u64 = jobs.iter().map(|job| u64::from(self.rounds_of(job))).sum();
+        self.progress.ahead(first.len() as u64 + of_rounds);
         self.without_clock(&mut recording);
         for (position, job) in first.into_iter().enumerate() {
             self.do_job(job, 0, position as u32, &mut recording);
@@ -104,13 +104,7 @@ impl Session<'_> {
         let mut random = StdRng::seed_from_u64(self.plan.seed);
         for round in 1..=self.plan.rounds {
             let mut order = jobs.clone();
-            order.retain(|job| match job.kind {
-                Kind::Keyed(cell, _) => {
-                    let rounds = self.plan.keyed[cell].workload.rounds;
-                    round <= rounds.of(self.plan.mode)
-                }
-                _ => true,
-            });
+            order.retain(|job| round <= self.rounds_of(job));
             order.shuffle(&mut random);
             for (position, job) in order.into_iter().enumerate() {
                 self.do_job(job, round, position as u32, &mut recording);
@@ -126,6 +120,15 @@ impl Session<'_> {
         self.stalled(&mut recording);
         self.close(&mut recording, began.elapsed());
         recording
+    }
+
+    /// In how many of the first rounds a job is done: over many keys in fewer.
+    fn rounds_of(&self, job: &Job) -> u32 {
+        let most = match job.kind {
+            Kind::Keyed(cell, _) => self.plan.keyed[cell].workload.rounds.of(self.plan.mode),
+            _ => u32::MAX,
+        };
+        most.min(self.plan.rounds)
     }
 
     /// What would be measured, by the names that the filter is compared with.

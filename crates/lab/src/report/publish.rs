@@ -63,13 +63,20 @@ fn slug(name: &str) -> String {
     words.join("-")
 }
 
+/// Whether a folder is where a bench records, `latest` or, of the target `redis`, `latest-redis`:
+/// what lies there is published nowhere.
+fn is_latest(folder: &Path) -> bool {
+    let name = folder.file_name().unwrap_or_default();
+    name.to_string_lossy().starts_with("latest")
+}
+
 /// The published runs, the newest first.
 fn published(results: &Path) -> Result<Vec<Run>> {
     let mut runs: Vec<Run> = fs::read_dir(results)
         .with_context(|| format!("cannot read {}", results.display()))?
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|path| path.join("environment.json").is_file())
-        .filter(|path| path.file_name().is_some_and(|name| name != "latest"))
+        .filter(|path| !is_latest(path))
         .map(|folder| Run::load(&folder))
         .collect::<Result<_>>()?;
     // Not by folder: two runs of a day differ only in their names.
@@ -97,9 +104,10 @@ const INDEX: &str = "\
 # Published runs
 
 Each folder is one run: raw rows as CSV, the environment, histograms, and a report made from them.
-It is never overwritten. `cargo bench -- --full` and `cargo lab publish` make one; `cargo lab
-compare A B` says which rows of two differ by more than the noise. This index is written by
-`cargo lab publish`.
+It is never overwritten. `cargo bench` and `cargo lab publish` make one. The mode tells how much was
+measured: `full` (`cargo bench -- --full`) is every cell; `default` and `quick` are fewer rounds and
+cells. `cargo lab compare A B` says which rows of two differ by more than the noise. This index is
+written by `cargo lab publish`.
 
 ";
 
@@ -118,6 +126,7 @@ pub fn write_index(results: &Path) -> Result<()> {
                 format!("[{name}]({name}/REPORT.md)"),
                 environment.cpu.clone(),
                 environment.cores.to_string(),
+                environment.mode.clone(),
                 code(
                     environment
                         .git_revision
@@ -128,7 +137,7 @@ pub fn write_index(results: &Path) -> Result<()> {
             ]
         })
         .collect();
-    let header = ["run", "processor", "cores", "revision", "command"].map(String::from);
+    let header = ["run", "processor", "cores", "mode", "revision", "command"].map(String::from);
     let list = match rows.is_empty() {
         true => "None yet.\n".to_string(),
         false => table(&header, &rows),

@@ -255,7 +255,7 @@ impl Run {
     pub fn worst(&self, who: &str) -> Option<&AccuracyRow> {
         self.accuracy
             .iter()
-            .filter(|row| row.contestant == who && row.cannot.is_empty() && row.servers <= 1)
+            .filter(|row| row.contestant == who && row.cannot.is_empty() && row.is_of_one_server())
             .max_by(|a, b| a.worst_overshoot_share.total_cmp(&b.worst_overshoot_share))
     }
 }

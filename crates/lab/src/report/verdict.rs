@@ -63,17 +63,18 @@ fn exact(run: &Run) -> String {
     // What was compared: how many kinds of traffic, and their requests. On several servers with a
     // share of the limit each, exact ones deny wrongly as well.
     let compared = |name: &str| {
-        let rows = run
-            .accuracy
-            .iter()
-            .filter(|row| row.contestant == name && row.cannot.is_empty() && row.servers <= 1);
+        let rows = run.accuracy.iter().filter(|row| {
+            row.contestant == name && row.cannot.is_empty() && row.is_of_one_server()
+        });
         rows.fold((0, 0), |(kinds, requests), row| {
             (kinds + 1, requests + row.requests)
         })
     };
     let is_wrong = |name: &str| {
         run.accuracy.iter().any(|row| {
-            row.contestant == name && row.servers <= 1 && row.false_allows + row.false_denies > 0
+            row.contestant == name
+                && row.is_of_one_server()
+                && row.false_allows + row.false_denies > 0
         })
     };
     let liars: Vec<String> = run
@@ -202,10 +203,7 @@ fn how_wrong(run: &Run, name: &str) -> Option<String> {
     let most = |wrong: fn(&crate::measure::rows::AccuracyRow) -> u64| {
         run.accuracy
             .iter()
-            .filter(|row| row.contestant == name && row.cannot.is_empty())
-            // A share of a handful of requests is no share, and one of an input that was searched for
-            // says nothing of traffic.
-            .filter(|row| row.requests >= 1_000 && row.servers <= 1 && row.input.is_empty())
+            .filter(|row| row.contestant == name && row.has_shares())
             .max_by(|a, b| share(wrong(a), a.requests).total_cmp(&share(wrong(b), b.requests)))
     };
     let (allows, denies) = (most(|row| row.false_allows)?, most(|row| row.false_denies)?);

@@ -215,10 +215,24 @@ pub fn soak(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::registry::ALGORITHMS;
+
+    #[test]
+    fn every_limiter_of_the_registry_is_soaked() {
+        for algorithm in ALGORITHMS {
+            let mut subjects = SUBJECTS.iter();
+            let soaked = subjects.any(|(promise, _)| promise.name == algorithm.name);
+            assert!(soaked, "{}", algorithm.name);
+        }
+    }
 
     #[test]
     fn a_short_soak_breaks_nothing_and_does_everything() {
         let tallies = soak(Duration::from_millis(500), 1, |_| {}).expect("no promise is broken");
+        let sum =
+            |of: fn(&Tally) -> u64| -> u64 { tallies.iter().map(|(_, tally)| of(tally)).sum() };
+        assert!(sum(|tally| tally.changes) > 0, "quotas change");
+        assert!(sum(|tally| tally.evictions) > 0, "idle keys make room");
         for (name, tally) in tallies {
             assert!(tally.rounds > 0, "{name}");
             assert!(

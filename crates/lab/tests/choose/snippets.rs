@@ -29,6 +29,8 @@ compiled! {
     plain_log plain_log_keyed
     rate_net_counter rate_net_counter_keyed
     rate_net_log rate_net_log_keyed
+    ratelimit ratelimit_keyed
+    trypema trypema_keyed
 }
 
 #[test]

@@ -9,6 +9,7 @@ use windowpane_lab::measure::definitions::{Balancing, Time};
 use windowpane_lab::measure::environment::Environment;
 use windowpane_lab::measure::expect;
 use windowpane_lab::measure::recording::Recording;
+use windowpane_lab::measure::rows::AccuracyRow;
 use windowpane_lab::measure::traffic::{
     Request, Traffic, burst_across_the_boundary, burst_at_the_start, synthetic,
 };
@@ -250,4 +251,26 @@ fn a_cost_above_the_limit_that_passes_is_a_finding() {
         .collect();
     assert_eq!(who, ["trypema"], "{findings:?}");
     assert!(!findings[0].ours && findings[0].what.contains("a cost of 1000"));
+}
+
+#[test]
+fn what_one_of_ours_cannot_is_a_finding_and_what_a_rival_cannot_is_none() {
+    let mut recording = Recording::new(
+        Environment::observe(std::path::Path::new(".")),
+        contestants::all()
+            .iter()
+            .map(|contestant| contestant.info()),
+    );
+    for name in ["cas-ring", "plain-log"] {
+        recording.accuracy.push(AccuracyRow {
+            contestant: name.into(),
+            traffic: "made up".into(),
+            cannot: "no wait is told".into(),
+            ..AccuracyRow::default()
+        });
+    }
+    let findings = expect::findings(&recording, &[]);
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert!(findings[0].ours && findings[0].contestant == "cas-ring");
+    assert_eq!(findings[0].what, "*made up*: cannot: no wait is told");
 }

@@ -74,3 +74,28 @@ fn a_closed_pipe_ends_quietly() {
         assert_eq!(error, "", "{arguments:?}");
     }
 }
+
+#[test]
+fn a_soak_tells_how_long_it_was_and_an_unwritable_log_before_it_begins() {
+    let place = tempfile::tempdir().unwrap();
+    let log = place.path().join("soak.txt");
+    let log = log.to_str().unwrap();
+    let output = lab(&["soak", "--for", "20ms", "--log", log], place.path());
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(told.contains("No promise was broken in 20ms."), "{told}");
+    let logged = std::fs::read_to_string(log).unwrap();
+    assert!(
+        logged.starts_with("lab soak --for 20ms --seed 1\n"),
+        "{logged}"
+    );
+    assert!(logged.ends_with(&told), "{logged}");
+
+    let nowhere = place.path().join("no/such/soak.txt");
+    let nowhere = nowhere.to_str().unwrap();
+    // If it soaked first, this would not end for an hour.
+    let output = lab(&["soak", "--for", "1h", "--log", nowhere], place.path());
+    assert_eq!(output.status.code(), Some(2));
+    assert!(output.stdout.is_empty());
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("cannot write"), "{error}");
+}

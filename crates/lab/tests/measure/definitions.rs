@@ -80,6 +80,64 @@ fn a_malformed_definition_is_told_with_its_file_and_what_was_expected() {
 }
 
 #[test]
+fn what_a_process_makes_nothing_of_is_refused() {
+    let one = RIGHT
+        .replace("count = 3, ", "")
+        .replace("count = 2", "count = 1");
+    let poisson = r#"process = "poisson", per_second = 11.0, for = "1m""#;
+    let on_off = r#"process = "on-off", on = "1s", off = "1s", per_second = 11.0, for = "1m""#;
+    let listed = r#"process = "listed", bursts = [{ at = "1s", count = 3 }]"#;
+    let search = r#"process = "search", tries = 1, bursts = 1, windows = 2"#;
+    let waits = r#"when_denied = { retry_every = "1s", at_most = 3 }"#;
+    for (process, clients, told) in [
+        (poisson, "count = 3, zipf = 1.0", None),
+        (on_off, "count = 3", None),
+        (
+            on_off,
+            "zipf = 1.0",
+            Some("`zipf` and `attackers` say nothing"),
+        ),
+        (
+            on_off,
+            "attackers = { count = 1, share = 0.5 }",
+            Some("`on-off`"),
+        ),
+        (listed, waits, None),
+        (listed, "count = 3", Some("3 clients; expected 1")),
+        (listed, "zipf = 1.0", Some("`listed`")),
+        (search, "count = 1", None),
+        (search, "count = 2", Some("2 clients; expected 1")),
+        (
+            search,
+            "attackers = { count = 1, share = 0.5 }",
+            Some("`search`"),
+        ),
+        (search, waits, Some("`when_denied` says nothing")),
+    ] {
+        let text = one.replace(poisson, process).replace(waits, clients);
+        match told {
+            None => assert_eq!(Definition::read("mine.toml", &text).unwrap().name(), "mine"),
+            Some(told) => {
+                let error = error(&text);
+                assert!(error.contains(told), "{process}, {clients}: {error}");
+            }
+        }
+    }
+    let text = one.replace(poisson, search).replace(waits, "count = 1");
+    let error = error(&text.replace("about =", "speed = true\nabout ="));
+    assert!(error.contains("`search` has none"), "{error}");
+}
+
+#[test]
+fn the_example_of_the_benches_page_is_a_definition() {
+    let page = include_str!("../../../../benches/README.md");
+    let example = page.split("```toml\n").nth(1).unwrap();
+    let example = example.split("```").next().unwrap();
+    let read = Definition::read("lunch.toml", example).unwrap();
+    assert_eq!(read.name(), "lunch");
+}
+
+#[test]
 fn definitions_of_a_folder_of_ones_own_are_read_and_faults_name_their_file() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("b.toml"), RIGHT).unwrap();

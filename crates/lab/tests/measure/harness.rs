@@ -1,12 +1,14 @@
 //! The harness on real contestants and real threads, for as short as can be.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use windowpane_lab::contestants::keyed::KeyedContestant;
 use windowpane_lab::contestants::{self, ClockOnly, Contestant};
 use windowpane_lab::measure::accuracy::judge;
 use windowpane_lab::measure::clock::Pace;
 use windowpane_lab::measure::environment::Environment;
+use windowpane_lab::measure::keyed::KeyedCell;
 use windowpane_lab::measure::latency::{LOADS, Latency, Loaded, ResponseTime, ServiceTime, closed};
 use windowpane_lab::measure::plan::{Mode, Plan, REFERENCE};
 use windowpane_lab::measure::session::{EMPTY_PAIR, Progress, Session};
@@ -110,6 +112,51 @@ fn session<'a>(
         interrupted,
         progress: &Silent,
     }
+}
+
+/// Counts what is told to be ahead and what is done.
+#[derive(Default)]
+struct Counting {
+    ahead: AtomicU64,
+    steps: AtomicU64,
+}
+
+impl Progress for Counting {
+    fn ahead(&self, steps: u64) {
+        self.ahead.fetch_add(steps, Ordering::Relaxed);
+    }
+    fn step(&self, _: &str) {
+        self.steps.fetch_add(1, Ordering::Relaxed);
+    }
+    fn note(&self, _: &str) {}
+}
+
+#[test]
+fn many_keys_are_measured_in_fewer_rounds_and_the_steps_ahead_are_those_that_come() {
+    let keyed: Vec<Box<dyn KeyedContestant>> = contestants::keyed::all()
+        .into_iter()
+        .filter(|contestant| contestant.info().name == "flat/gcra")
+        .collect();
+    let one: Vec<Box<dyn Contestant>> = contestants::all().into_iter().take(1).collect();
+    let (interrupted, progress) = (AtomicBool::new(false), Counting::default());
+    let mut session = session(&one, &interrupted, "");
+    let hot = |cell: &KeyedCell| cell.workload.name == "one hot key, denied";
+    session.plan.keyed.retain(hot);
+    session.plan.keyed.truncate(1);
+    assert_eq!(session.plan.keyed.len(), 1);
+    session.plan.without_clock = false;
+    session.keyed = &keyed;
+    session.progress = &progress;
+    let recording = session.run(environment());
+    // Two rounds; in this mode keys are for the first alone, the reference once and again.
+    let rounds: Vec<u32> = recording.keyed.iter().map(|row| row.round).collect();
+    assert_eq!(rounds, [1, 1]);
+    let last = recording.throughput.iter().map(|row| row.round).max();
+    assert_eq!(last, Some(2));
+    assert_eq!(
+        progress.ahead.load(Ordering::Relaxed),
+        progress.steps.load(Ordering::Relaxed)
+    );
 }
 
 fn environment() -> Environment {

@@ -8,7 +8,10 @@ use windowpane_lab::measure::folder;
 use windowpane_lab::measure::latency::{LOADS, Latency, ResponseTime, ServiceTime};
 use windowpane_lab::measure::memory::{Fill, LIMITS};
 use windowpane_lab::measure::recording::Recording;
-use windowpane_lab::measure::rows::{AccuracyRow, LatencyRow, MemoryRow, Side, ThroughputRow};
+use windowpane_lab::measure::rows::{
+    AccuracyRow, KeyedContestantRow, KeyedMemoryRow, KeyedRow, LatencyRow, MemoryRow, Side,
+    StalledRow, ThroughputRow,
+};
 use windowpane_lab::measure::state::State;
 
 const ROUNDS: u32 = 5;
@@ -83,7 +86,54 @@ pub(crate) fn recording(speed: &[(&str, f64)]) -> Recording {
             others(&mut recording, name, nth, contestant.info().exact);
         }
     }
+    over_keys(&mut recording);
     recording
+}
+
+/// Two stores over many keys: governor, and one that is twice as fast on one workload and 1.1 times
+/// on another.
+fn over_keys(recording: &mut Recording) {
+    for (name, origin, factors, bytes) in [
+        ("store/gcra", "ours", [2.0, 1.1], 24),
+        ("governor", "rival", [1.0, 1.0], 40),
+    ] {
+        recording.keyed_contestants.push(KeyedContestantRow {
+            contestant: name.into(),
+            origin: origin.into(),
+            about: "a store".into(),
+            hasher: "its default".into(),
+            cannot: String::new(),
+        });
+        for (workload, by) in ["10,000 keys, allowed", "10,000 keys, denied"]
+            .into_iter()
+            .zip(factors)
+        {
+            recording.keyed.extend((1..=ROUNDS).map(|round| KeyedRow {
+                round,
+                contestant: name.into(),
+                origin: origin.into(),
+                workload: workload.into(),
+                about: "made up".into(),
+                quota: "100/10s".into(),
+                keys: 10_000,
+                key: "String".into(),
+                threads: 1,
+                per_second: by * 1e7,
+                share_ok: true,
+                ..KeyedRow::default()
+            }));
+        }
+        recording.keyed_memory.push(KeyedMemoryRow {
+            contestant: name.into(),
+            origin: origin.into(),
+            keys: 1_000,
+            limit: 10,
+            fill: "full".into(),
+            accepted: 10_000,
+            bytes: Some(1_000 * bytes),
+            cannot: String::new(),
+        });
+    }
 }
 
 fn throughput(
@@ -175,6 +225,21 @@ fn others(recording: &mut Recording, name: &str, nth: usize, exact: bool) {
             });
         }
     }
+    recording.stalled.push(StalledRow {
+        contestant: name.into(),
+        origin: "ours".into(),
+        state: "denied".into(),
+        threads: 2,
+        stall_ns: 10_000_000,
+        stalls: 8,
+        decisions: 100_000,
+        meanwhile: 40_000 + 8 * nth as u64,
+        p50: 30,
+        p99: 60,
+        p99_9: 900,
+        max: 4_000_000 + 1_000_000 * nth as u64,
+        cannot: String::new(),
+    });
     let wrong = if exact { 0 } else { 7 };
     recording.accuracy.push(AccuracyRow {
         contestant: name.into(),
@@ -188,8 +253,50 @@ fn others(recording: &mut Recording, name: &str, nth: usize, exact: bool) {
         false_denies: 2 * wrong,
         worst_overshoot: wrong,
         worst_overshoot_share: wrong as f64 / 100.0,
+        wrongly_denied_ns: 3 * wrong,
+        longest_wrong_denial_ns: 2 * wrong,
+        client_time_ns: 2_100,
         ..AccuracyRow::default()
     });
+    let like_it = recording.accuracy.last().expect("a row").clone();
+    let approximate = if exact { 0 } else { 1 };
+    // What is no traffic, or too little of it, counts in no share: far worse than the traffic.
+    recording.accuracy.extend([
+        AccuracyRow {
+            traffic: "two servers".into(),
+            servers: 2,
+            false_denies: 5_000,
+            ..like_it.clone()
+        },
+        AccuracyRow {
+            traffic: "searched for".into(),
+            input: "a burst of 20".into(),
+            worst_overshoot_share: approximate as f64 * 0.05,
+            false_denies: 4_000 * approximate,
+            ..like_it.clone()
+        },
+        AccuracyRow {
+            traffic: "a handful".into(),
+            requests: 10,
+            allowed: 5,
+            false_allows: 0,
+            false_denies: 5 * approximate,
+            worst_overshoot: 0,
+            worst_overshoot_share: 0.0,
+            ..like_it.clone()
+        },
+        AccuracyRow {
+            traffic: "far from the limit".into(),
+            false_allows: 0,
+            false_denies: 0,
+            worst_overshoot: 0,
+            worst_overshoot_share: 0.0,
+            allowed: 10_000,
+            wrongly_denied_ns: 0,
+            longest_wrong_denial_ns: 0,
+            ..like_it
+        },
+    ]);
 }
 
 /// Writes such a run into a folder that is there.

@@ -72,6 +72,76 @@ fn the_report_says_within_a_screen_what_was_asked() {
     );
 }
 
+/// The lines of the report's section of that heading.
+fn section<'a>(report: &'a str, heading: &str) -> &'a str {
+    let section = report.split(&format!("# {heading}\n")).nth(1);
+    let section = section.unwrap_or_else(|| panic!("no {heading} in\n{report}"));
+    section.split("\n#").next().unwrap()
+}
+
+fn told(report: &str, heading: &str, lines: &[&str]) {
+    let section = section(report, heading);
+    // Columns are as wide as their widest cell.
+    let narrow: Vec<String> = section
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect();
+    for line in lines {
+        assert!(
+            narrow.iter().any(|told| told == line),
+            "`{line}` is not in\n{section}"
+        );
+    }
+}
+
+#[test]
+fn the_report_tells_many_keys_stalls_and_the_two_counter_rule_as_they_are_recorded() {
+    let (folder, _) = rendered(&[]);
+    let report = fs::read_to_string(folder.path().join("REPORT.md")).unwrap();
+    told(
+        &report,
+        "Aims",
+        &[
+            "| `store/gcra` | one hot key, allowed | 1 thread | not measured | 1.15 × | — |",
+            "| `store/gcra` | 10,000 keys, allowed | 1 thread | met | 1.15 × | **2.00 ×** (2.00 ×–2.00 ×) |",
+            "| `store/gcra` | 10,000 keys, denied | 1 thread | not met | 1.15 × | **1.10 ×** (1.10 ×–1.10 ×) |",
+        ],
+    );
+    told(
+        &report,
+        "Memory of 1,000 keys",
+        &["| `store/gcra` | — / 24 | — / — | — / — | — / — |"],
+    );
+    told(
+        &report,
+        "A stalled thread",
+        &["| `cas-ring` | denied | 8 | 5,002 | 30.0 ns | 60.0 ns | 900 ns | 6.00 ms |"],
+    );
+    // Neither the two servers, nor the input that was searched for, nor the handful.
+    assert!(
+        report.contains("Here that holds on 1 of 2 traffics"),
+        "{report}"
+    );
+    told(
+        &report,
+        "When the two-counter rule's 0.003 % holds",
+        &[
+            "| far from the limit | holds | 0 % | 0 % | 0 % | 0 % | 0 % | 10,000 |",
+            "| made up | does not | 0.210 % | 0.0700 % | 0.140 % | 7.00 % | 40.0 % | 10,000 |",
+        ],
+    );
+    told(
+        &report,
+        "Time wrongly denied",
+        &["| made up | `packed-counter` | 1.00 % | 14.0 ns |"],
+    );
+    told(
+        &report,
+        "The worst inputs found",
+        &["- `gcra` at `100/10s`: 5.00 % above the limit in one window, by a burst of 20."],
+    );
+}
+
 #[test]
 fn where_ours_lose_the_report_says_so_by_itself() {
     let lost = |speed: &[(&str, f64)]| {
@@ -183,10 +253,26 @@ fn publishing_copies_under_date_and_machine_and_never_overwrites() {
     assert!(again.unwrap_err().to_string().contains("never overwritten"));
     assert_eq!(files(&place), before);
 
+    // Where the benches record lies beside; the store's has other files.
+    let store = results.path().join("latest-redis");
+    fs::create_dir(&store).unwrap();
+    fs::copy(
+        place.join("environment.json"),
+        store.join("environment.json"),
+    )
+    .unwrap();
+    let newest = publish::newest(results.path()).unwrap().unwrap();
+    assert_eq!(newest.folder, place);
+
     publish::write_index(results.path()).unwrap();
     let index = fs::read_to_string(results.path().join("README.md")).unwrap();
     assert!(
         index.contains("[2024-05-12-my-machine](2024-05-12-my-machine/REPORT.md)"),
+        "{index}"
+    );
+    assert!(
+        index.contains("| cores | mode | revision |")
+            && index.contains("| full | `0123456789ab` |"),
         "{index}"
     );
 

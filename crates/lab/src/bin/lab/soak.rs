@@ -1,13 +1,14 @@
 //! `lab soak`: long random use of all limiters, the invariant watched.
 
-use std::path::PathBuf;
+use std::fs::OpenOptions;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use comfy_table::{LineStyle, Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
-use windowpane_core::parse_nanos;
+use windowpane_core::{format_nanos, parse_nanos};
 use windowpane_lab::measure::environment::Environment;
 use windowpane_lab::measure::folder;
 use windowpane_lab::report::console;
@@ -46,6 +47,17 @@ pub(crate) fn run(args: Args) -> ExitCode {
 }
 
 fn soaked(args: &Args) -> Result<()> {
+    // Before the work: what is not writable is told at once, and how busy the machine is counts
+    // before it is made busy.
+    let here = match &args.log {
+        None => None,
+        Some(log) => {
+            let file = OpenOptions::new().create(true).append(true).open(log);
+            file.with_context(|| cannot_write(log))?;
+            Some(Environment::observe(&folder::workspace()))
+        }
+    };
+    let lasted = format_nanos(u64::try_from(args.time.as_nanos()).unwrap_or(u64::MAX));
     let bar = ProgressBar::new(1_000).with_style(
         ProgressStyle::with_template("soak {wide_bar} {percent} %, {eta} left")
             .expect("a template"),
@@ -55,30 +67,19 @@ fn soaked(args: &Args) -> Result<()> {
     });
     bar.finish_and_clear();
     let text = match &soaked {
-        Ok(tallies) => format!(
-            "{}\nNo promise was broken in {} s.\n",
-            table(tallies),
-            args.time.as_secs()
-        ),
+        Ok(tallies) => format!("{}\nNo promise was broken in {lasted}.\n", table(tallies)),
         Err(broken) => format!(
             "BROKEN: {} (quotas {}, seed {}): {}\n",
             broken.subject, broken.quotas, broken.seed, broken.what
         ),
     };
     console::say(&text)?;
-    if let Some(log) = &args.log {
-        let here = Environment::observe(&folder::workspace());
+    if let (Some(log), Some(here)) = (&args.log, here) {
         let head = format!(
-            "lab soak --for {}s --seed {}\n{}, {} cores, revision {}, {}\n\n",
-            args.time.as_secs(),
-            args.seed,
-            here.cpu,
-            here.cores,
-            here.git_revision,
-            here.began,
+            "lab soak --for {lasted} --seed {}\n{}, {} cores, revision {}, {}\n\n",
+            args.seed, here.cpu, here.cores, here.git_revision, here.began,
         );
-        std::fs::write(log, head + &text)
-            .with_context(|| format!("cannot write {}", log.display()))?;
+        std::fs::write(log, head + &text).with_context(|| cannot_write(log))?;
     }
     match soaked {
         Ok(_) => Ok(()),
@@ -88,6 +89,10 @@ fn soaked(args: &Args) -> Result<()> {
             broken.seed
         ),
     }
+}
+
+fn cannot_write(path: &Path) -> String {
+    format!("cannot write {}", path.display())
 }
 
 fn table(tallies: &[(&'static str, Tally)]) -> Table {

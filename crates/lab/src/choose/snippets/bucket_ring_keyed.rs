@@ -1,6 +1,5 @@
-// Cargo.toml: windowpane, with the feature `bucket-ring`, and windowpane-keyed
-use windowpane::{BucketRing, Cost, Decision, Quotas};
-use windowpane_keyed::KeyedLimiter;
+// Cargo.toml: windowpane, with the features `bucket-ring` and `keyed`
+use windowpane::{BucketRing, Cost, Decision, KeyedLimiter, Quotas};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let quotas = Quotas::parse(["1000/60s"])?;

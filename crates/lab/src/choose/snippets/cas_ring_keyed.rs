@@ -1,6 +1,5 @@
-// Cargo.toml: windowpane, with the feature `cas-ring`, and windowpane-keyed
-use windowpane::{CasRing, Cost, Decision, Quotas};
-use windowpane_keyed::KeyedLimiter;
+// Cargo.toml: windowpane, with the features `cas-ring` and `keyed`
+use windowpane::{CasRing, Cost, Decision, KeyedLimiter, Quotas};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let quotas = Quotas::parse(["1000/60s"])?;

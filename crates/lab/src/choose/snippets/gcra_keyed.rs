@@ -1,10 +1,10 @@
-// Cargo.toml: windowpane, with the feature `baselines`, and windowpane-keyed
-use windowpane::{Cost, Decision, Gcra, Quotas};
-use windowpane_keyed::KeyedLimiter;
+// Cargo.toml: windowpane, with the features `baselines` and `keyed`
+use windowpane::keyed::SharedRule;
+use windowpane::{Cost, Decision, GcraRule, KeyedLimiter, Quotas};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let quotas = Quotas::parse(["1000/60s"])?;
-    let store = KeyedLimiter::<String, Gcra>::builder(quotas);
+    let store = KeyedLimiter::<String, SharedRule<GcraRule>>::builder(quotas);
     let limiter = store.max_keys(50_000).build()?;
     match limiter.acquire("192.0.2.1", Cost::ONE)? {
         Decision::Allowed { .. } => println!("go ahead"),

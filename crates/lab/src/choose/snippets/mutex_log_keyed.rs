@@ -1,6 +1,5 @@
-// Cargo.toml: windowpane, with the feature `mutex-log`, and windowpane-keyed
-use windowpane::{Cost, Decision, MutexLog, Quotas};
-use windowpane_keyed::KeyedLimiter;
+// Cargo.toml: windowpane, with the features `mutex-log` and `keyed`
+use windowpane::{Cost, Decision, KeyedLimiter, MutexLog, Quotas};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let quotas = Quotas::parse(["1000/60s"])?;

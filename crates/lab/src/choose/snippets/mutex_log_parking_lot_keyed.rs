@@ -1,7 +1,6 @@
-// Cargo.toml: windowpane, with the feature `parking_lot`, and windowpane-keyed
+// Cargo.toml: windowpane, with the features `parking_lot` and `keyed`
 use windowpane::mutex_log::ParkingLotMutex;
-use windowpane::{Cost, Decision, MutexLog, Quotas};
-use windowpane_keyed::KeyedLimiter;
+use windowpane::{Cost, Decision, KeyedLimiter, MutexLog, Quotas};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let quotas = Quotas::parse(["1000/60s"])?;

@@ -1,10 +1,11 @@
-// Cargo.toml: windowpane, with the feature `packed-counter`, and windowpane-keyed
-use windowpane::{Cost, Decision, PackedCounter, Quotas};
-use windowpane_keyed::KeyedLimiter;
+// Cargo.toml: windowpane, with the feature `keyed`, and windowpane-packed-counter
+use windowpane::keyed::SharedRule;
+use windowpane::{Cost, Decision, KeyedLimiter, Quotas};
+use windowpane_packed_counter::TwoWindowRule;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let quotas = Quotas::parse(["1000/60s"])?;
-    let store = KeyedLimiter::<String, PackedCounter>::builder(quotas);
+    let store = KeyedLimiter::<String, SharedRule<TwoWindowRule>>::builder(quotas);
     let limiter = store.max_keys(50_000).build()?;
     match limiter.acquire("192.0.2.1", Cost::ONE)? {
         Decision::Allowed { .. } => println!("go ahead"),

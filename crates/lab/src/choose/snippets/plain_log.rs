@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-const LIMIT: u32 = 1_000;
+const LIMIT: usize = 1_000;
 const WINDOW: Duration = Duration::from_nanos(60_000_000_000);
 
 fn allowed(log: &Mutex<VecDeque<Instant>>) -> bool {
@@ -11,7 +11,7 @@ fn allowed(log: &Mutex<VecDeque<Instant>>) -> bool {
     while log.front().is_some_and(|at| now.duration_since(*at) >= WINDOW) {
         log.pop_front();
     }
-    let allowed = log.len() < LIMIT as usize;
+    let allowed = log.len() < LIMIT;
     if allowed {
         log.push_back(now);
     }

@@ -6,13 +6,15 @@ use std::hash::Hash;
 use rate_net::{Decision, RateLimiter};
 use windowpane_keyed::KeyOf;
 
+use crate::measure::definitions::KeyType;
+
 /// A key, and how stores are asked that do not take any type.
 pub trait LabKey: KeyOf<Self::Found> + Clone + Debug + Send + Sync + 'static {
     /// What it is found by.
     type Found: Hash + Eq + ?Sized;
 
-    /// The word in tables and CSV.
-    const WORD: &'static str;
+    /// Which of the types of keys it is.
+    const TYPE: KeyType;
 
     /// The key of a number; different numbers are different keys.
     fn nth(number: u64) -> Self;
@@ -33,7 +35,7 @@ pub trait LabKey: KeyOf<Self::Found> + Clone + Debug + Send + Sync + 'static {
 impl LabKey for String {
     type Found = str;
 
-    const WORD: &'static str = "String";
+    const TYPE: KeyType = KeyType::String;
 
     fn nth(number: u64) -> String {
         format!("client-{number:08}")
@@ -52,7 +54,7 @@ impl LabKey for String {
 impl LabKey for u64 {
     type Found = u64;
 
-    const WORD: &'static str = "u64";
+    const TYPE: KeyType = KeyType::Word;
 
     fn nth(number: u64) -> u64 {
         // Spread out as identifiers are, and still each another: the multiplier is odd.

@@ -42,9 +42,10 @@ pub struct Clients {
     /// How many clients.
     #[serde(default = "one")]
     pub count: u32,
-    /// The exponent of Zipf's law by which requests fall to them; without it they are equal.
+    /// The exponent of Zipf's law by which requests fall to them; without it they are equal. Of
+    /// `poisson`, `day` and `visits`, where clients are drawn.
     pub zipf: Option<f64>,
-    /// Further clients that ask for far more than the others.
+    /// Further clients that ask for far more than the others; of the same processes.
     pub attackers: Option<Attackers>,
     /// What a client does whose request is denied.
     #[serde(default)]
@@ -229,6 +230,7 @@ const MOST_REQUESTS: f64 = 20e6;
 
 fn check(accuracy: &Accuracy) -> Result<(), String> {
     check_clients(accuracy)?;
+    check_clients_of_arrivals(&accuracy.clients, &accuracy.arrivals)?;
     check_arrivals(&accuracy.arrivals)?;
     let servers = &accuracy.servers;
     if !(1..=1_000).contains(&servers.count) {
@@ -248,6 +250,9 @@ fn check(accuracy: &Accuracy) -> Result<(), String> {
             "`balancing` is {weights:?}; expected \"in turn\" or a weight of at least 1 for each of {} servers",
             servers.count
         ));
+    }
+    if accuracy.speed && matches!(accuracy.arrivals, Arrivals::Search { .. }) {
+        return Err("`speed = true` needs requests, and `search` has none of its own".into());
     }
     let answers = accuracy.clients.when_denied != WhenDenied::default();
     if accuracy.speed && (answers || servers.count > 1) {
@@ -281,6 +286,31 @@ fn check_clients(accuracy: &Accuracy) -> Result<(), String> {
     }
     if denied.retry_every == Some(Time(0)) {
         return Err("`retry_every` is 0; expected at least 1ns".into());
+    }
+    Ok(())
+}
+
+/// What a process makes nothing of is refused, not passed over.
+fn check_clients_of_arrivals(clients: &Clients, arrivals: &Arrivals) -> Result<(), String> {
+    let (process, one_client) = match arrivals {
+        Arrivals::Listed { .. } => ("listed", true),
+        Arrivals::Search { .. } => ("search", true),
+        Arrivals::OnOff { .. } => ("on-off", false),
+        Arrivals::Poisson { .. } | Arrivals::Day { .. } | Arrivals::Visits { .. } => return Ok(()),
+    };
+    if clients.zipf.is_some() || clients.attackers.is_some() {
+        return Err(format!(
+            "`zipf` and `attackers` say nothing where `process` is `{process}`; expected them with `poisson`, `day` or `visits`"
+        ));
+    }
+    if one_client && clients.count != 1 {
+        return Err(format!(
+            "{} clients; expected 1 where `process` is `{process}`",
+            clients.count
+        ));
+    }
+    if matches!(arrivals, Arrivals::Search { .. }) && clients.when_denied != WhenDenied::default() {
+        return Err("`when_denied` says nothing where `process` is `search`".into());
     }
     Ok(())
 }

@@ -27,10 +27,6 @@ pub struct Speed {
     /// Whether the quota is used up before.
     #[serde(default)]
     pub used_up: bool,
-    /// How many keys the requests are for: one.
-    pub keys: u64,
-    /// When requests come, in words.
-    pub arrivals: String,
     /// Threads of each measurement, by mode.
     pub threads: Threads,
     /// What must come out.
@@ -96,9 +92,6 @@ pub struct Share {
 pub(super) fn read(file: &str, text: &str) -> Result<Speed, DefinitionError> {
     let speed: Speed = parse::read(file, text)?;
     let fail = |what: String| Err(DefinitionError::new(file, what));
-    if speed.keys != 1 {
-        return fail(format!("`keys` is {}; expected 1", speed.keys));
-    }
     if !speed.clock.is_none_or(|times| (1..=1_000).contains(&times)) {
         return fail("`clock` is out of range; expected 1 to 1000".into());
     }

@@ -5,11 +5,9 @@ use windowpane_core::{Quota, Unit};
 use super::words;
 use crate::contestants::keyed::{Demand, KeyedContestant};
 use crate::measure::clock::{LabClock, SimulatedClock};
+pub use crate::measure::memory::LIMITS;
 use crate::measure::plan::Mode;
 use crate::measure::rows::KeyedMemoryRow;
-
-/// The limits of the table.
-pub const LIMITS: [u64; 4] = [10, 100, 1_000, 10_000];
 
 /// The most keys of the table.
 pub(super) const MOST_KEYS: u64 = 50_000;

@@ -50,3 +50,33 @@ fn own(keys: std::ops::Range<u32>, worker: usize, threads: usize) -> std::ops::R
     let start = keys.start + each * worker as u32;
     start..start + each
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::measure::definitions;
+
+    #[test]
+    fn no_two_workers_ask_for_the_same_new_key() {
+        for workload in definitions::keyed() {
+            let first_new = match workload.pick {
+                Pick::New => 0,
+                Pick::Flood => known_in_a_flood(workload),
+                Pick::Uniform | Pick::Zipf => continue,
+            };
+            let mut seen = BTreeSet::new();
+            for worker in 0..4 {
+                for pick in of_worker(workload, worker, 4) {
+                    assert!(pick < workload.keys, "{}", workload.name);
+                    let is_new = pick >= first_new;
+                    assert!(!is_new || seen.insert(pick), "{}: {pick}", workload.name);
+                }
+            }
+            // All of them, but for what four workers cannot share.
+            let new = (workload.keys - first_new) as usize;
+            assert!(new - seen.len() < 4, "{}: {}", workload.name, seen.len());
+        }
+    }
+}

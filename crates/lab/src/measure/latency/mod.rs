@@ -19,7 +19,7 @@ pub use run::{Closed, LOADS, Loaded, Open, closed, timer_floor};
 const LONGEST: Nanos = 60_000_000_000;
 
 /// An empty histogram: 1 ns to 60 s, three digits.
-fn histogram() -> Histogram<u64> {
+pub fn histogram() -> Histogram<u64> {
     Histogram::new_with_bounds(1, LONGEST, 3).expect("sensible bounds")
 }
 

@@ -185,3 +185,54 @@ fn visit(
     }
     requests
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::definitions::{Attackers, Definition, Workload};
+
+    #[test]
+    fn attackers_are_further_clients_and_ask_for_their_share() {
+        let clients = Clients {
+            count: 10,
+            attackers: Some(Attackers {
+                count: 2,
+                share: 0.5,
+            }),
+            ..Clients::default()
+        };
+        let (drawn, mut random) = (Drawn::of(&clients), StdRng::seed_from_u64(1));
+        let mut of_client = [0_u32; 12];
+        for _ in 0..10_000 {
+            of_client[drawn.next(&mut random) as usize] += 1;
+        }
+        let attacks: u32 = of_client[10..].iter().sum();
+        assert!((4_800..5_200).contains(&attacks), "{of_client:?}");
+        assert!(of_client[10..].iter().all(|asked| *asked > 2_000));
+        assert!(of_client[..10].iter().all(|asked| *asked < 700));
+    }
+
+    #[test]
+    fn a_day_is_busiest_at_its_peak() {
+        let of_hour = |peak: &str| {
+            let text = format!(
+                "name = \"a\"\nworkload = \"accuracy\"\nabout = \"b\"\nquota = \"1/1s\"\n\
+                 arrivals = {{ process = \"day\", per_second = 1.0, swing = 0.8, peak = \"{peak}\" }}"
+            );
+            let read = Definition::read("a.toml", &text).unwrap();
+            let Workload::Accuracy(day) = read.workload else {
+                panic!("an accuracy");
+            };
+            let mut hours = [0_u32; 24];
+            for request in requests(&day, 1) {
+                hours[(request.at / (3_600 * SECOND)) as usize] += 1;
+            }
+            hours
+        };
+        for (peak, high, low) in [("6h", 6, 18), ("20h", 20, 8)] {
+            let hours = of_hour(peak);
+            // 1.8 against 0.2 of the mean.
+            assert!(hours[high] > 5 * hours[low], "{peak}: {hours:?}");
+        }
+    }
+}

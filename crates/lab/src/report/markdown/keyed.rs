@@ -132,31 +132,28 @@ fn who(run: &Run) -> String {
 fn aims(run: &Run) -> String {
     let rows: Vec<Vec<String>> = AIMS
         .iter()
-        .filter_map(|&(who, workload, threads, aim)| {
+        .map(|&(who, workload, threads, aim)| {
             let cell = Cell {
                 workload,
                 key: "String",
                 threads,
             };
-            let ratio = ratios(run, cell, who)?;
-            let met = if ratio.median >= aim {
-                "met"
-            } else {
-                "not met"
+            let ratio = ratios(run, cell, who);
+            let met = match ratio {
+                None => "not measured",
+                Some(ratio) if ratio.median >= aim => "met",
+                Some(_) => "not met",
             };
-            Some(vec![
+            vec![
                 code(who),
                 workload.to_string(),
                 on_threads(threads),
                 met.into(),
                 times(aim),
-                spread(ratio, times),
-            ])
+                ratio.map_or("—".into(), |ratio| spread(ratio, times)),
+            ]
         })
         .collect();
-    if rows.is_empty() {
-        return String::new();
-    }
     let header = strings([
         "store",
         "workload",

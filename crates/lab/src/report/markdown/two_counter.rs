@@ -25,7 +25,7 @@ pub(super) fn published(run: &Run) -> String {
         .traffics()
         .into_iter()
         .filter_map(|traffic| run.accuracy_of(COUNTER, &traffic.traffic))
-        .filter(|row| row.servers <= 1)
+        .filter(|row| row.has_shares())
         .collect();
     if rows.is_empty() {
         return String::new();
@@ -36,7 +36,7 @@ pub(super) fn published(run: &Run) -> String {
     let mut text = format!(
         "### When the two-counter rule's 0.003 % holds\n\n\
          Of real requests of many sources, {} were published to be decided wrongly by the two-counter rule. \
-         Here that holds on {held} of {} traffics: where clients stay far from their limits, so that hardly a request meets one. \
+         Here that holds on {held} of {} traffics of at least 1,000 requests: where clients stay far from their limits, so that hardly a request meets one. \
          The more of the requests are rightly denied, the more of the rest are decided near a limit, and there the rule errs. \
          *Denied by the log* is the share that the exact log denies of the same traffic.\n\n",
         percent(PUBLISHED),
