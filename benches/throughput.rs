@@ -9,24 +9,27 @@ use std::time::Duration;
 use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput};
 use windowpane_lab::contestants::Contestant;
 use windowpane_lab::measure::arguments::criterion_mode;
+use windowpane_lab::measure::definitions;
 use windowpane_lab::measure::plan::Mode;
 use windowpane_lab::measure::state::State;
 use windowpane_lab::measure::throughput::{Cell, iterations, pace, prepare};
 use windowpane_lab::measure::versus::everyone;
 
-/// Threads, samples, and milliseconds of warming and measuring.
-fn extent(mode: Mode) -> (&'static [usize], usize, u64, u64) {
+/// Samples, and milliseconds of warming and measuring.
+fn extent(mode: Mode) -> (usize, u64, u64) {
     match mode {
-        Mode::Test => (&[1, 2], 10, 1, 1),
-        Mode::Quick => (&[1, 2], 10, 40, 60),
-        Mode::Default => (&[1, 2, 4, 8], 10, 80, 200),
-        Mode::Full => (&[1, 2, 4, 8], 20, 200, 1_000),
+        Mode::Test => (10, 1, 1),
+        Mode::Quick => (10, 40, 60),
+        Mode::Default => (10, 80, 200),
+        Mode::Full => (20, 200, 1_000),
     }
 }
 
 fn bench(criterion: &mut Criterion, mode: Mode) {
-    let (threads, samples, warm_up, measure) = extent(mode);
+    let (samples, warm_up, measure) = extent(mode);
     for state in State::ALL {
+        // As the definition of the state says, so that the curves and the comparison are alike.
+        let threads = definitions::speed(state).threads.throughput.of(mode);
         let mut group = criterion.benchmark_group(format!("throughput/{}", state.word()));
         group
             .sampling_mode(SamplingMode::Flat)
