@@ -90,7 +90,16 @@ fn memory_tells_what_was_accepted_and_what_was_not_tried() {
         let each = if row.fill == "full" { row.limit } else { 1 };
         assert_eq!(row.accepted, row.keys * each, "{row:?}");
         assert!(row.cannot.is_empty(), "{row:?}");
-        // A ring has its capacity from the start, eight bytes a permit.
-        assert!(row.bytes.unwrap() >= 8 * row.limit * row.keys, "{row:?}");
     }
+    // A ring has its capacity from the start, eight bytes a permit. Other tests of this program free
+    // memory meanwhile: one of many counts is undisturbed.
+    let all_counted = || {
+        let rows = measure_memory(&*ring, &Extent::of(Mode::Test), live_bytes);
+        rows.iter()
+            .all(|row| row.bytes.unwrap() >= 8 * row.limit * row.keys)
+    };
+    assert!(
+        (0..50).any(|_| all_counted()),
+        "bytes of the rings are missing"
+    );
 }
