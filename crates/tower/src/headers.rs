@@ -57,20 +57,20 @@ impl Headers {
         quotas: &Quotas,
         answer: &Answer,
     ) {
-        // Quotas changed between the decision and now: say nothing rather than something wrong.
+        let denied = answer.detailed.decision().denied();
+        if let Some(wait) = denied.and_then(|denied| denied.retry_after_nanos()) {
+            headers.insert(header::RETRY_AFTER, whole_seconds(wait).into());
+        }
+        // Quotas changed between the decision and now: say nothing of them rather than something wrong.
         if answer.detailed.remaining_per_quota().len() != quotas.len() {
             return;
         }
-        let denied = answer.detailed.decision().denied();
         if self.draft {
             append(headers, RATELIMIT_POLICY, self.policy(policies, quotas));
             append(headers, RATELIMIT, state(policies, quotas, answer, denied));
         }
         if let Some(reset) = self.trio {
             tell_trio(headers, reset, quotas, answer, denied);
-        }
-        if let Some(wait) = denied.and_then(|denied| denied.retry_after_nanos()) {
-            headers.insert(header::RETRY_AFTER, whole_seconds(wait).into());
         }
     }
 
@@ -202,5 +202,39 @@ fn append(headers: &mut HeaderMap, name: HeaderName, list: Option<String>) {
     // No list is an empty list: a quota too large to tell.
     if let Some(Ok(value)) = list.map(HeaderValue::try_from) {
         headers.append(name, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use windowpane_core::{Decision, Detailed, PerQuota};
+
+    use super::*;
+
+    #[test]
+    fn a_denial_tells_its_wait_whatever_became_of_the_quotas() {
+        let told = |quotas: &[&str]| {
+            let denied = Decision::Denied(Denied::new(0, Some(SECOND + 1)));
+            let one = Quotas::parse(["1/60s"]).unwrap();
+            let answer = Answer {
+                detailed: Detailed::new(denied, &one, PerQuota::from_slice(&[0])),
+                more_after: None,
+            };
+            let headers = Headers {
+                draft: true,
+                trio: Some(Reset::Seconds),
+                permit_unit: None,
+            };
+            let quotas = Quotas::parse(quotas.iter().copied()).unwrap();
+            let mut map = HeaderMap::new();
+            headers.tell(&mut map, &Policies::default(), &quotas, &answer);
+            map
+        };
+        let same = told(&["1/60s"]);
+        assert_eq!(same[header::RETRY_AFTER], "2");
+        assert_eq!(same.len(), 6, "{same:?}");
+        let changed = told(&["1/60s", "2/1s"]);
+        assert_eq!(changed[header::RETRY_AFTER], "2");
+        assert_eq!(changed.len(), 1, "nothing of the quotas: {changed:?}");
     }
 }
