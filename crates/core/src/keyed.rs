@@ -52,6 +52,8 @@ pub struct Answer {
     /// were accepted meanwhile; `None` where it cannot grow, because nothing is used or because no
     /// wait helps.
     pub more_after: Option<Nanos>,
+    /// The quotas that were in force, so that nobody has to ask for them again and get others.
+    pub quotas: Quotas,
 }
 
 /// A store of limiters, one a key, with a clock of its own, that answers at once.

@@ -147,6 +147,7 @@ fn answer<L: RateLimiter>(limiter: &L, detailed: Detailed, now: Nanos) -> Answer
     Answer {
         detailed,
         more_after,
+        quotas: limiter.quotas(),
     }
 }
 
@@ -174,5 +175,6 @@ pub(crate) fn look<L: RateLimiter, C: Clock>(
     Ok(Answer {
         detailed,
         more_after,
+        quotas: limiter.quotas(),
     })
 }

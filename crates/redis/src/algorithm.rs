@@ -10,6 +10,9 @@ use crate::script::{
 /// A number that a script holds without rounding is at most this.
 const EXACT: u64 = 1 << 53;
 
+/// The most permits that a limit or a charge may have: sums of them stay exact.
+pub(crate) const LARGEST_COUNT: u64 = EXACT / 4;
+
 /// The exact log: a list of what was accepted. Any number of quotas, of permits and of requests.
 ///
 /// A decision is amortized O(1), and O(entries waited for) if it is denied.
@@ -120,7 +123,12 @@ impl sealed::Rule for Log {
         let (mut shape, mut each) = (Vec::new(), Vec::new());
         for quota in quotas.iter() {
             // Settled charges may exceed the limit; the script lets them reach twice the largest.
-            at_most(Self::NAME, *quota, EXACT / 4, "no algorithm counts further")?;
+            at_most(
+                Self::NAME,
+                *quota,
+                LARGEST_COUNT,
+                "no algorithm counts further",
+            )?;
             let unit = match quota.unit() {
                 Unit::Permits => "p",
                 Unit::Requests => "r",

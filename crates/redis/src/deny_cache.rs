@@ -110,6 +110,7 @@ impl DenyCache {
         Some(Answer {
             detailed: Detailed::new(Decision::Denied(denied), quotas, left),
             more_after,
+            quotas: quotas.clone(),
         })
     }
 
@@ -217,6 +218,7 @@ mod tests {
         Answer {
             detailed: Detailed::new(denied, &quotas(), PerQuota::from_slice(&[left])),
             more_after: Some(wait / 2),
+            quotas: quotas(),
         }
     }
 
@@ -329,6 +331,7 @@ mod tests {
             let answer = Answer {
                 detailed,
                 more_after: None,
+                quotas: quotas(),
             };
             remember(&cache, "m", Cost::ONE, &answer, now, now);
             assert!(!ask("m"));

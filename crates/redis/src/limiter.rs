@@ -10,7 +10,7 @@ use windowpane_core::{
     Answer, AsyncKeyedRateLimiter, AsyncKeyedSettle, Charge, Cost, Nanos, Quotas, StoreError,
 };
 
-use crate::algorithm::{Algorithm, Plan, Settles};
+use crate::algorithm::{Algorithm, LARGEST_COUNT, Plan, Settles};
 use crate::counters::{LimiterCounters, LimiterCounts};
 use crate::deny_cache::DenyCache;
 use crate::error::ConfigError;
@@ -345,9 +345,6 @@ impl<A: Algorithm> AsyncKeyedRateLimiter<str> for RedisLimiter<A> {
     }
 }
 
-/// More than this is counted as this; no limit is larger.
-const LARGEST_CHARGE: u64 = 1 << 51;
-
 impl<A: Settles> AsyncKeyedSettle<str> for RedisLimiter<A> {
     async fn settle(&self, key: &str, charge: Charge, actual: u64) -> Result<(), StoreError> {
         let (at, estimate) = (charge.at() / 1_000, charge.estimate().get());
@@ -358,10 +355,7 @@ impl<A: Settles> AsyncKeyedSettle<str> for RedisLimiter<A> {
             return Ok(());
         }
         let arguments = |command: &mut Cmd| {
-            command
-                .arg(at)
-                .arg(estimate)
-                .arg(actual.min(LARGEST_CHARGE));
+            command.arg(at).arg(estimate).arg(actual.min(LARGEST_COUNT));
         };
         let in_store = self.key_in_store(key);
         let store = &self.inner.store;

@@ -51,6 +51,7 @@ impl WhenUnavailable {
                 Ok(Answer {
                     detailed: Detailed::new(decision, quotas, quotas.iter().map(left).collect()),
                     more_after: None,
+                    quotas: quotas.clone(),
                 })
             }
             WhenUnavailable::Ask(local) => match local.acquire_detailed(key, cost) {
@@ -72,6 +73,7 @@ fn denial(quotas: &Quotas, retry_after: Nanos) -> Answer {
     Answer {
         detailed: Detailed::new(denied, quotas, PerQuota::from_elem(0, quotas.len())),
         more_after: Some(retry_after),
+        quotas: quotas.clone(),
     }
 }
 

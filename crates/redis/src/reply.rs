@@ -38,6 +38,7 @@ pub(crate) fn answer(reply: &Value, quotas: &Quotas) -> Option<Answer> {
     Some(Answer {
         detailed: Detailed::new(decision, quotas, left),
         more_after: nanos(*more),
+        quotas: quotas.clone(),
     })
 }
 

@@ -396,6 +396,7 @@ impl KeyedRateLimiter<str> for Alone {
         Ok(Answer {
             detailed,
             more_after: None,
+            quotas: self.log.quotas(),
         })
     }
 
@@ -405,6 +406,7 @@ impl KeyedRateLimiter<str> for Alone {
         Ok(Answer {
             detailed,
             more_after: None,
+            quotas: self.log.quotas(),
         })
     }
 

@@ -51,16 +51,14 @@ impl QuotaFile {
     pub fn parse(text: &str) -> Result<QuotaFile, FileError> {
         let at = |start: usize, message: String| FileError {
             path: None,
-            line: Some(1 + text[..start].matches('\n').count()),
+            line: text
+                .get(..start)
+                .map(|before| 1 + before.matches('\n').count()),
             message,
         };
-        let tables: BTreeMap<String, Table> = toml::from_str(text).map_err(|error| FileError {
-            path: None,
-            line: error
-                .span()
-                .and_then(|span| text.get(..span.start))
-                .map(|before| 1 + before.matches('\n').count()),
-            message: error.message().to_owned(),
+        let tables: BTreeMap<String, Table> = toml::from_str(text).map_err(|error| {
+            let start = error.span().map_or(text.len(), |span| span.start);
+            at(start, error.message().to_owned())
         })?;
         let mut quotas = BTreeMap::new();
         for (name, table) in tables {

@@ -89,8 +89,15 @@ struct Verdict<K> {
     refusal: Option<Refusal>,
     /// The charge, for one that passes.
     charge: Option<(K, Charge)>,
-    /// What the headers tell: the quotas and, where there was one, the answer.
-    told: Option<(Quotas, Option<Answer>)>,
+    /// What the headers tell.
+    told: Option<Told>,
+}
+
+/// What there is to tell a client.
+enum Told {
+    Answer(Answer),
+    /// There was no decision: of such quotas the request can never fit one.
+    Quotas(Quotas),
 }
 
 async fn serve<S, L, E, C, B, R>(
@@ -152,10 +159,9 @@ where
         let started = is_timed(self.options.observer.as_ref()).then(Instant::now);
         let answer = self.limiter.acquire_detailed(&key, cost).await;
         let time = started.map(|started| started.elapsed());
-        let quotas = self.limiter.quotas(&key);
         match answer {
-            Ok(answer) => self.answered(key, cost, quotas, answer, time),
-            Err(error) => self.failed(quotas, error, time),
+            Ok(answer) => self.answered(key, cost, answer, time),
+            Err(error) => self.failed(&key, error, time),
         }
     }
 
@@ -164,7 +170,6 @@ where
         &self,
         key: E::Key,
         cost: Cost,
-        quotas: Quotas,
         answer: Answer,
         time: Option<Duration>,
     ) -> Verdict<E::Key> {
@@ -174,9 +179,13 @@ where
             Decision::Denied(denied) => {
                 let index = denied.quota();
                 let refusal = Refusal::Denied {
-                    policy: self.options.policies.name(&quotas, index).into_owned(),
-                    // Changed meanwhile, there may be fewer; there is always one.
-                    quota: *quotas.get(index).unwrap_or(&quotas[0]),
+                    policy: self
+                        .options
+                        .policies
+                        .name(&answer.quotas, index)
+                        .into_owned(),
+                    // A store of one's own may name any; there is always one.
+                    quota: *answer.quotas.get(index).unwrap_or(&answer.quotas[0]),
                     retry_after: denied.retry_after(),
                 };
                 (Outcome::Denied, Some(refusal))
@@ -185,12 +194,12 @@ where
         Verdict {
             refusal: self.conclude(outcome, refusal, None, time),
             charge: Charge::of(decision, cost).map(|charge| (key, charge)),
-            told: (!self.options.shadow).then_some((quotas, Some(answer))),
+            told: (!self.options.shadow).then_some(Told::Answer(answer)),
         }
     }
 
     /// What follows where the store has no decision.
-    fn failed(&self, quotas: Quotas, error: StoreError, time: Option<Duration>) -> Verdict<E::Key> {
+    fn failed(&self, key: &E::Key, error: StoreError, time: Option<Duration>) -> Verdict<E::Key> {
         let options = &self.options;
         let by_policy = |policy| match policy {
             OnFailure::Refuse => Some(Refusal::Failed(error.clone())),
@@ -198,12 +207,13 @@ where
         };
         let (outcome, refusal, told) = match error {
             StoreError::Request(AcquireError::NeverFits { cost, quota, limit }) => {
+                let quotas = self.limiter.quotas(key);
                 let refusal = Refusal::NeverFits {
                     policy: options.policies.name(&quotas, quota).into_owned(),
                     cost,
                     limit,
                 };
-                let told = (!options.shadow).then_some((quotas, None));
+                let told = (!options.shadow).then_some(Told::Quotas(quotas));
                 (Outcome::NeverFits, Some(refusal), told)
             }
             StoreError::Full { .. } => (Outcome::Full, by_policy(options.on_full), None),
@@ -261,20 +271,12 @@ where
     }
 
     /// Adds the headers that tell the client.
-    fn tell(&self, headers: &mut HeaderMap, told: Option<(Quotas, Option<Answer>)>) {
-        let options = &self.options;
+    fn tell(&self, headers: &mut HeaderMap, told: Option<Told>) {
+        let (tells, policies) = (&self.options.headers, &self.options.policies);
         match &told {
             None => {}
-            Some((quotas, Some(answer))) => {
-                options
-                    .headers
-                    .tell(headers, &options.policies, quotas, answer);
-            }
-            Some((quotas, None)) => {
-                options
-                    .headers
-                    .tell_policy(headers, &options.policies, quotas);
-            }
+            Some(Told::Answer(answer)) => tells.tell(headers, policies, answer),
+            Some(Told::Quotas(quotas)) => tells.tell_policy(headers, policies, quotas),
         }
     }
 

@@ -232,6 +232,17 @@ mod tests {
             .collect();
         assert_eq!(ends, [(End::Complete, 5), (End::NoResponse, 0)]);
 
+        // A server that has sent the promised length drops the body without asking for its end.
+        seen.lock().unwrap().clear();
+        for sent in [4, 5] {
+            let mut settlement = Settlement::new(Cost::ONE, Meter::new(), push(&seen));
+            let promised = Response::builder().header(header::CONTENT_LENGTH, 5);
+            settlement.responded(&promised.body(()).unwrap());
+            settlement.sent(sent);
+        }
+        let ends: Vec<End> = seen.lock().unwrap().iter().map(|u| u.end).collect();
+        assert_eq!(ends, [End::Dropped, End::Complete]);
+
         drop(Settlement::new(Cost::ONE, Meter::new(), |_| {
             panic!("a hook's own fault")
         }));

@@ -259,16 +259,13 @@ async fn shadow_mode_lets_all_through_and_tells_what_would_have_been_refused() {
         }
     }
     assert_eq!(denied.load(Ordering::SeqCst), 3);
-    assert_eq!(
-        send(&layer, request(CLIENT, &[("huge", "")]))
-            .await
-            .status(),
-        StatusCode::OK
-    );
-    assert_eq!(
-        send(&layer, Request::new(Empty::new())).await.status(),
-        StatusCode::OK
-    );
+    for request in [request(CLIENT, &[("huge", "")]), Request::new(Empty::new())] {
+        let response = send(&layer, request).await;
+        assert_eq!(response.status(), StatusCode::OK);
+        for name in ["ratelimit", "ratelimit-policy", "retry-after"] {
+            assert_eq!(header(&response, name), None);
+        }
+    }
     let broken = RateLimit::new(unavailable(), by_peer())
         .shadow(true)
         .layer();
@@ -281,6 +278,7 @@ async fn shadow_mode_lets_all_through_and_tells_what_would_have_been_refused() {
 #[tokio::test]
 async fn grpc_calls_are_answered_in_their_own_way() {
     let grpc = || request(CLIENT, &[("content-type", "application/grpc+proto")]);
+    let (small, _) = store::<_, CasRing>(&["1/60s"]);
     let (store, clock) = store::<_, CasRing>(&["1/60s"]);
     let layer = RateLimit::new(Local(store), by_peer())
         .respond(|_| panic!("a custom answer is HTTP's"))
@@ -301,6 +299,18 @@ async fn grpc_calls_are_answered_in_their_own_way() {
     let broken = RateLimit::new(unavailable(), by_peer()).layer();
     let response = send(&broken, grpc()).await;
     assert_eq!(header(&response, "grpc-status"), Some("14"));
+
+    // What no retry mends.
+    let never = RateLimit::new(Local(small), by_peer())
+        .cost(|_: &http::request::Parts| Cost::of::<9>())
+        .layer();
+    let mut nobody = Request::new(Empty::new());
+    nobody
+        .headers_mut()
+        .insert("content-type", "application/grpc".parse().unwrap());
+    for response in [send(&never, grpc()).await, send(&never, nobody).await] {
+        assert_eq!(header(&response, "grpc-status"), Some("3"));
+    }
 }
 
 #[tokio::test]

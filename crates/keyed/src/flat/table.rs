@@ -386,6 +386,7 @@ impl<R: OneWordRule, C, S> FlatTable<R, C, S> {
         Answer {
             detailed: one_word::detailed(&self.rule, word, now, decision),
             more_after: one_word::more_after(&self.rule, word, now),
+            quotas: self.rule.quota().into(),
         }
     }
 }

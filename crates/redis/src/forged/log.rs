@@ -55,8 +55,6 @@ fn compare(server: &Server, key: &str, quotas: &Quotas, calls: &[Call]) {
                     continue;
                 };
                 if let Decision::Allowed { at } = expected.decision() {
-                    let told = Decision::Allowed { at: at * FACTOR };
-                    assert_eq!(answer.detailed.decision(), told);
                     charges.push((at, cost));
                 }
                 check_more(&oracle, now, expected.remaining(), answer.more_after);

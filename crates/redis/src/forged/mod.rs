@@ -14,7 +14,9 @@ use std::marker::PhantomData;
 
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestRunner};
-use windowpane_core::{AcquireError, Answer, Cost, Denied, Detailed, Nanos, Quota, Quotas};
+use windowpane_core::{
+    AcquireError, Answer, Cost, Decision, Denied, Detailed, Nanos, Quota, Quotas,
+};
 
 use crate::algorithm::{Algorithm, Plan, Settles};
 use crate::script::{self, Script};
@@ -129,6 +131,15 @@ impl<A: Algorithm> Forged<A> {
             }
         };
         let before = answer.detailed.remaining();
+        // None only where all is free, or nothing ever is.
+        let quotas = &self.plan.quotas;
+        let limits: Vec<u64> = quotas.iter().map(Quota::limit).collect();
+        let is_final = before == quotas.largest_cost(&limits);
+        assert_eq!(
+            answer.more_after.is_none(),
+            is_final,
+            "{before} of {quotas}"
+        );
         if let Some(wait) = answer.more_after {
             assert!(wait > 0);
             assert!(remaining(now + wait) > before, "more after {wait}");
@@ -177,6 +188,9 @@ pub(crate) fn agreed(
     };
     let (e, a) = (expected.decision(), answer.detailed.decision());
     assert_eq!(e.is_allowed(), a.is_allowed(), "at {now}");
+    if let Decision::Allowed { at } = e {
+        assert_eq!(a, Decision::Allowed { at: at * FACTOR }, "at {now}");
+    }
     let wait = |denied: Denied, factor| {
         (
             denied.quota(),

@@ -92,6 +92,7 @@ where
         Ok(Answer {
             detailed,
             more_after: more,
+            quotas: self.quotas.clone(),
         })
     }
 
@@ -100,6 +101,7 @@ where
         Ok(Answer {
             detailed,
             more_after: None,
+            quotas: self.quotas.clone(),
         })
     }
 
