@@ -10,6 +10,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use windowpane_lab::measure::environment::Environment;
 use windowpane_lab::measure::folder;
 use windowpane_lab::measure::latency::{LABELS, Percentiles, histogram};
+use windowpane_lab::report::spread::Spread;
 
 use crate::contestants::{NAMES, ONE, nothing_beside};
 use crate::load::{Cell, Measured, State};
@@ -74,22 +75,9 @@ pub(crate) struct Results {
     pub(crate) memory: Vec<Filled>,
 }
 
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    match sorted.len() % 2 {
-        1 => sorted[middle],
-        _ => f64::midpoint(sorted[middle - 1], sorted[middle]),
-    }
-}
-
-fn least(values: &[f64]) -> f64 {
-    values.iter().copied().fold(f64::INFINITY, f64::min)
-}
-
-fn most(values: &[f64]) -> f64 {
-    values.iter().copied().fold(0.0, f64::max)
+/// Of rounds, of which there is at least one.
+fn spread(values: &[f64]) -> Spread {
+    Spread::of(values.iter().copied()).expect("a cell has a round")
 }
 
 fn table(head: &[&str]) -> Table {
@@ -147,7 +135,7 @@ impl Results {
             place,
             ..key.clone()
         };
-        let rate = |key| Some(median(&self.cells.get(key)?.per_second));
+        let rate = |key| Some(spread(&self.cells.get(key)?.per_second).median);
         Some(rate(key)? / rate(&nothing)?)
     }
 
@@ -196,12 +184,12 @@ impl Results {
             }
             let mut row = vec![
                 key.name().to_owned(),
-                format!("{:.0}", median(&rounds.per_second)),
-                format!("{:.0}", least(&rounds.per_second)),
-                format!("{:.0}", most(&rounds.per_second)),
+                format!("{:.0}", spread(&rounds.per_second).median),
+                format!("{:.0}", spread(&rounds.per_second).min),
+                format!("{:.0}", spread(&rounds.per_second).max),
                 share(self.beside(key, ONE)),
                 share(nothing_beside(key.name()).and_then(|name| self.beside(key, name))),
-                format!("{:.1} %", 100.0 * median(&rounds.allowed)),
+                format!("{:.1} %", 100.0 * spread(&rounds.allowed).median),
             ];
             let micros = |nanos: u64| format!("{:.1} us", nanos as f64 / 1_000.0);
             row.extend(Percentiles::of(&rounds.times).values().map(micros));
@@ -261,12 +249,12 @@ impl Results {
         }
         for (key, rounds) in &self.cells {
             let nothing = key.name() == ONE || key.name().starts_with("as many");
-            let most = most(&rounds.allowed);
+            let most = spread(&rounds.allowed).max;
             if key.state == State::Denied.word() && !nothing && most > 0.01 {
                 eprintln!("{}: {most} allowed in a state of denying", key.path());
                 code = ExitCode::FAILURE;
             }
-            let least = least(&rounds.allowed);
+            let least = spread(&rounds.allowed).min;
             if key.state == State::Allowed.word() && !nothing && least < LEAST_ALLOWED {
                 // Told, and no fault: how much fits hangs on how evenly the machine runs.
                 eprintln!("{}: {least} allowed in a state of allowing", key.path());

@@ -153,17 +153,20 @@ thread_local! {
 /// A clock whose second reading by a thread that counts, the one inside the insertion, waits until
 /// somebody else is done, or for a while.
 #[derive(Clone)]
-struct Pausing(Arc<(Mutex<mpsc::Sender<()>>, Mutex<mpsc::Receiver<()>>)>);
+struct Pausing {
+    inside: Arc<Mutex<mpsc::Sender<()>>>,
+    done: Arc<Mutex<mpsc::Receiver<()>>>,
+}
 
 impl Clock for Pausing {
     fn now(&self) -> Nanos {
         if let Some(read) = READ.get() {
             READ.set(Some(read + 1));
             if read == 1 {
-                self.0.0.lock().unwrap().send(()).unwrap();
+                self.inside.lock().unwrap().send(()).unwrap();
                 // The change may have to wait for this insertion instead.
                 let patience = Duration::from_millis(200);
-                let _ = self.0.1.lock().unwrap().recv_timeout(patience);
+                let _ = self.done.lock().unwrap().recv_timeout(patience);
             }
         }
         5
@@ -175,7 +178,10 @@ impl Clock for Pausing {
 fn a_change_in_the_midst_of_an_insertion_reaches_it() {
     let (inside, entered) = mpsc::channel();
     let (changed, done) = mpsc::channel();
-    let clock = Pausing(Arc::new((Mutex::new(inside), Mutex::new(done))));
+    let clock = Pausing {
+        inside: Arc::new(Mutex::new(inside)),
+        done: Arc::new(Mutex::new(done)),
+    };
     let store: KeyedLimiter<String, MutexLog, _, Pausing> =
         KeyedLimiter::<String, MutexLog>::builder(quotas(10))
             .clock(clock)

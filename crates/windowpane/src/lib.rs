@@ -5,7 +5,7 @@
 pub use windowpane_core::*;
 
 #[cfg(feature = "baselines")]
-pub use windowpane_baselines::{FixedWindow, Gcra, GcraRule};
+pub use windowpane_baselines::{FixedWindow, FixedWindowRule, Gcra, GcraRule};
 #[cfg(feature = "bucket-ring")]
 pub use windowpane_bucket_ring::BucketRing;
 #[cfg(feature = "cas-ring")]
@@ -15,7 +15,7 @@ pub use windowpane_keyed::{self as keyed, FlatTable, KeyedLimiter};
 #[cfg(feature = "mutex-log")]
 pub use windowpane_mutex_log::{self as mutex_log, MutexLog, OnRegression};
 #[cfg(feature = "packed-counter")]
-pub use windowpane_packed_counter::PackedCounter;
+pub use windowpane_packed_counter::{PackedCounter, TwoWindowRule};
 
 #[cfg(feature = "redis")]
 pub use windowpane_redis as redis;

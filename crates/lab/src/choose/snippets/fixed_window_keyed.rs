@@ -1,7 +1,6 @@
-// Cargo.toml: windowpane, with the feature `keyed`, and windowpane-baselines
+// Cargo.toml: windowpane, with the features `baselines` and `keyed`
 use windowpane::keyed::SharedRule;
-use windowpane::{Cost, Decision, KeyedLimiter, Quotas};
-use windowpane_baselines::FixedWindowRule;
+use windowpane::{Cost, Decision, FixedWindowRule, KeyedLimiter, Quotas};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let quotas = Quotas::parse(["1000/60s"])?;

@@ -1,7 +1,6 @@
-// Cargo.toml: windowpane, with the feature `keyed`, and windowpane-packed-counter
+// Cargo.toml: windowpane, with the feature `keyed`
 use windowpane::keyed::SharedRule;
-use windowpane::{Cost, Decision, KeyedLimiter, Quotas};
-use windowpane_packed_counter::TwoWindowRule;
+use windowpane::{Cost, Decision, KeyedLimiter, Quotas, TwoWindowRule};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let quotas = Quotas::parse(["1000/60s"])?;
