@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub)] // each test takes what it needs
 
 pub mod fields;
+pub mod observed;
 pub mod wire;
 
 use std::collections::HashMap;
