@@ -12,6 +12,7 @@ use super::verdict::{on_threads, verdict};
 use crate::measure::latency::{LABELS, Latency, ResponseTime, ServiceTime};
 use crate::measure::rows::LatencyRow;
 use crate::measure::state::State;
+use crate::page::markdown::without_marks;
 
 /// A table as it is printed: the first column words, the others figures.
 pub fn table(header: Vec<String>, rows: Vec<Vec<String>>) -> Table {
@@ -91,9 +92,14 @@ pub fn told(run: &Run) -> String {
         run.environment.rounds
     );
     for sentence in verdict(run) {
-        text += &format!("- {}\n", plain(&sentence));
+        text += &format!("- {}\n", without_marks(&sentence));
     }
-    text + &format!("\nReport: {}\n", run.folder.join("REPORT.md").display())
+    let page = run.folder.join(super::PAGE_FILE);
+    text + &format!(
+        "\nReport: {}, and in Markdown {}\n",
+        page.display(),
+        run.folder.join("REPORT.md").display()
+    )
 }
 
 /// Prints `text`. Whoever closes the pipe wants no more: that is no error.
@@ -105,11 +111,6 @@ pub fn say(text: &str) -> Result<()> {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => written.context("cannot write to the standard output"),
     }
-}
-
-/// Markdown's marks of emphasis, left out.
-fn plain(text: &str) -> String {
-    text.replace("**", "").replace(['`', '*'], "")
 }
 
 /// Prints every cell of a run, for runs that are not recorded: filtered ones, and single targets.

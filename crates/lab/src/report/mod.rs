@@ -1,4 +1,4 @@
-//! What a run becomes: CSV, Markdown, SVG.
+//! What a run becomes: CSV, Markdown, SVG, HTML.
 //!
 //! A run's folder holds raw rows; everything here is made from those rows alone, always the same.
 
@@ -21,6 +21,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use crate::measure::folder;
+use crate::page;
 
 pub(crate) use figures::{bytes, digits, millions, percent, thousands, time, times};
 pub use run::Run;
@@ -32,16 +33,25 @@ pub fn keyed(run: &Run) -> String {
     markdown::keyed::keyed(run)
 }
 
-/// Renders the run in `place`: `REPORT.md`, `README.md`, `summary.csv` and the charts beside its
-/// raw data. The same rows give the same files.
+/// The report as one page that needs no other file, beside its twin in Markdown.
+pub(crate) const PAGE_FILE: &str = "report.html";
+
+/// Renders the run in `place`: `REPORT.md` and `report.html`, which say the same, `README.md`,
+/// `summary.csv` and the charts beside its raw data. The same rows give the same files.
 ///
 /// # Errors
 /// If it holds no run, or a file cannot be written.
 pub fn render(place: &Path) -> Result<Run> {
     let run = Run::load(place)?;
-    charts::draw(&run, place)?;
+    let charts = charts::draw(&run)?;
+    for (file, chart) in &charts {
+        folder::text(place, file, chart)?;
+    }
     summary::write(&run, place)?;
-    folder::text(place, "REPORT.md", &markdown::report(&run))?;
+    let report = markdown::report(&run);
+    folder::text(place, "REPORT.md", &report)?;
+    let page = page::markdown::page(&report, &charts).document();
+    folder::text(place, PAGE_FILE, &page)?;
     folder::text(place, "README.md", &readme::of_run(&run))?;
     Ok(run)
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use windowpane_lab::measure::folder;
 use windowpane_lab::report;
 
-/// Renders a recorded run: REPORT.md, charts and summary.csv, from its raw rows.
+/// Renders a recorded run: report.html and REPORT.md, charts and summary.csv, from its raw rows.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The run's folder; the latest run if left out.

@@ -8,13 +8,12 @@ mod memory;
 mod style;
 mod throughput;
 
-use std::path::Path;
+use std::collections::BTreeMap;
 
 use anyhow::Result;
 
 use super::markdown::CHARTED_LOAD;
 use super::run::Run;
-use crate::measure::folder;
 use crate::measure::latency::{Latency, ResponseTime, ServiceTime};
 use crate::measure::state::State;
 
@@ -57,29 +56,27 @@ pub fn is_charted<L: Latency>(run: &Run, state: State, threads: usize, load: Opt
     }
 }
 
-/// Draws all charts of a run into a folder.
+/// Draws all charts of a run: their SVG by file name.
 ///
 /// # Errors
-/// If one cannot be drawn or written.
-pub fn draw(run: &Run, place: &Path) -> Result<()> {
+/// If one cannot be drawn.
+pub fn draw(run: &Run) -> Result<BTreeMap<String, String>> {
+    let mut drawn = BTreeMap::new();
     for state in State::ALL {
-        folder::text(
-            place,
-            &throughput_file(state),
-            &throughput::draw(run, state)?,
-        )?;
+        drawn.insert(throughput_file(state), throughput::draw(run, state)?);
     }
-    folder::text(place, MEMORY_FILE, &memory::draw(run)?)?;
-    folder::text(place, ACCURACY_FILE, &accuracy::draw(run)?)?;
-    latencies::<ResponseTime>(run, place)?;
-    latencies::<ServiceTime>(run, place)
+    drawn.insert(MEMORY_FILE.into(), memory::draw(run)?);
+    drawn.insert(ACCURACY_FILE.into(), accuracy::draw(run)?);
+    latencies::<ResponseTime>(run, &mut drawn)?;
+    latencies::<ServiceTime>(run, &mut drawn)?;
+    Ok(drawn)
 }
 
-fn latencies<L: Latency>(run: &Run, place: &Path) -> Result<()> {
+fn latencies<L: Latency>(run: &Run, drawn: &mut BTreeMap<String, String>) -> Result<()> {
     for (state, threads, load) in run.latency_cells::<L>() {
         if is_charted::<L>(run, state, threads, load) {
             let chart = latency::draw::<L>(run, state, threads, load)?;
-            folder::text(place, &latency_file::<L>(state, threads, load), &chart)?;
+            drawn.insert(latency_file::<L>(state, threads, load), chart);
         }
     }
     Ok(())

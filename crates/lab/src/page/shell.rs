@@ -1,0 +1,110 @@
+//! The document around the sections.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+/// Of so many parts a section lists them at its start.
+const PARTS_LISTED: usize = 4;
+
+/// A whole page.
+#[derive(Debug)]
+pub(crate) struct Page {
+    /// The only heading of the first level, and the window's title.
+    pub(crate) title: String,
+    /// What stands below it; may be empty.
+    pub(crate) lead: Markup,
+    /// In their order; each has its line in the list of contents.
+    pub(crate) sections: Vec<Section>,
+}
+
+/// A section of a page: a heading of the second level and what stands below.
+#[derive(Debug)]
+pub(crate) struct Section {
+    /// What links name behind the `#`; unique in its page.
+    pub(crate) id: String,
+    /// Plain text.
+    pub(crate) heading: String,
+    /// Ids and headings of the third level in `body`, to be listed if there are many; may be left
+    /// empty.
+    pub(crate) parts: Vec<(String, String)>,
+    /// Headings in it begin at the third level.
+    pub(crate) body: Markup,
+}
+
+impl Page {
+    /// The document.
+    pub(crate) fn document(&self) -> String {
+        let document = html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    // Without it a browser asks for one.
+                    link rel="icon" href="data:,";
+                    title { (self.title) }
+                    style { (PreEscaped(include_str!("style.css"))) }
+                }
+                body {
+                    a.skip href="#content" { "Skip to the content" }
+                    nav.contents aria-label="Contents" {
+                        ol { @for section in &self.sections {
+                            li { a href={ "#" (section.id) } { (section.heading) } }
+                        } }
+                    }
+                    main #content {
+                        header {
+                            h1 { (self.title) }
+                            (self.lead)
+                        }
+                        @for section in &self.sections { (section.markup()) }
+                    }
+                }
+            }
+        };
+        document.into_string()
+    }
+}
+
+impl Section {
+    fn markup(&self) -> Markup {
+        html! {
+            section aria-labelledby=(self.id) {
+                h2 #(self.id) { a href={ "#" (self.id) } { (self.heading) } }
+                @if self.parts.len() >= PARTS_LISTED {
+                    nav.parts aria-label={ "Parts of " (self.heading) } {
+                        ul { @for (id, heading) in &self.parts {
+                            li { a href={ "#" (id) } { (heading) } }
+                        } }
+                    }
+                }
+                (self.body)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_stays_text_and_the_contents_name_every_section() {
+        let page = Page {
+            title: "a <b> & c".into(),
+            lead: html! { p { "lead" } },
+            sections: vec![Section {
+                id: "one".into(),
+                heading: "<script>alert(1)</script>".into(),
+                parts: Vec::new(),
+                body: html! { p { "body" } },
+            }],
+        };
+        let document = page.document();
+        assert!(document.starts_with("<!DOCTYPE html><html lang=\"en\">"));
+        assert!(document.contains("<title>a &lt;b&gt; &amp; c</title>"));
+        assert!(!document.contains("<script"));
+        let link = "<a href=\"#one\">&lt;script&gt;alert(1)&lt;/script&gt;</a>";
+        assert_eq!(document.matches(link).count(), 2, "{document}");
+    }
+}
