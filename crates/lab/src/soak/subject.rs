@@ -3,16 +3,18 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use windowpane_baselines::GcraRule;
 use windowpane_baselines::{FixedWindow, Gcra};
 use windowpane_bucket_ring::BucketRing;
 use windowpane_cas_ring::CasRing;
+use windowpane_core::one_word::OneWordRule;
 use windowpane_core::{
-    BuildError, ChangeQuotas, Changeable, Clock, Cost, Decision, Limiter, Nanos, Quotas,
-    RateLimiter,
+    BuildError, ChangeQuotas, Changeable, Clock, Cost, Decision, KeyedRateLimiter, Limiter, Nanos,
+    Quotas, RateLimiter, StoreError,
 };
-use windowpane_keyed::{DefaultHasher, KeyedLimiter};
+use windowpane_keyed::{DefaultHasher, FlatTable, ForKeys, KeyedLimiter, SharedRule};
 use windowpane_mutex_log::MutexLog;
-use windowpane_packed_counter::PackedCounter;
+use windowpane_packed_counter::{PackedCounter, TwoWindowRule};
 
 /// The largest limit of a round; the smallest is 1.
 pub(super) const LARGEST_LIMIT: u64 = 40;
@@ -71,7 +73,7 @@ impl Clock for RoundClock {
 /// Builds a subject.
 pub type Build = fn(&Quotas, RoundClock) -> Result<Box<dyn Subject>, BuildError>;
 
-/// Every limiter of ours, all keys being one to them, and a store.
+/// Every limiter of ours, all keys being one to them, and the stores.
 pub static SUBJECTS: &[(Promise, Build)] = &[
     (never_above("mutex-log"), |quotas, clock| {
         one(<MutexLog>::new(quotas.clone()), clock)
@@ -96,10 +98,14 @@ pub static SUBJECTS: &[(Promise, Build)] = &[
     (up_to_twice("fixed-window", 2), |quotas, clock| {
         one(FixedWindow::new(quotas.clone())?, clock)
     }),
-    (never_above("keyed mutex-log"), |quotas, clock| {
-        let store = KeyedLimiter::builder(quotas.clone());
-        Ok(Box::new(Keyed(store.max_keys(ROOM).clock(clock).build()?)))
-    }),
+    (never_above("keyed mutex-log"), keyed::<MutexLog>),
+    (
+        up_to_twice("keyed packed-counter", 2),
+        keyed::<SharedRule<TwoWindowRule>>,
+    ),
+    (up_to_twice("flat packed-counter", 2), flat::<TwoWindowRule>),
+    // Its quotas stay, so all is free after a window.
+    (up_to_twice("flat gcra", 2), flat::<GcraRule>),
 ];
 
 /// Keys that a store has room for: fewer than most rounds have.
@@ -133,6 +139,22 @@ fn one<L: ChangeQuotas + 'static>(
     Ok(Box::new(One(limiter)))
 }
 
+fn keyed<L: ForKeys + ChangeQuotas + 'static>(
+    quotas: &Quotas,
+    clock: RoundClock,
+) -> Result<Box<dyn Subject>, BuildError> {
+    let store = KeyedLimiter::<u32, L>::builder(quotas.clone());
+    Ok(Box::new(Keyed(store.max_keys(ROOM).clock(clock).build()?)))
+}
+
+fn flat<R: OneWordRule + 'static>(
+    quotas: &Quotas,
+    clock: RoundClock,
+) -> Result<Box<dyn Subject>, BuildError> {
+    let table = FlatTable::<R, _, _>::with(quotas.clone(), ROOM, clock, DefaultHasher::default())?;
+    Ok(Box::new(Flat(table)))
+}
+
 /// One limiter, whatever the key.
 struct One<L>(Limiter<Changeable<L>, RoundClock>);
 
@@ -162,9 +184,9 @@ impl<L: ChangeQuotas> Subject for One<L> {
 }
 
 /// A store with a limiter a key.
-struct Keyed(KeyedLimiter<u32, MutexLog, DefaultHasher, RoundClock>);
+struct Keyed<L>(KeyedLimiter<u32, L, DefaultHasher, RoundClock>);
 
-impl Subject for Keyed {
+impl<L: ForKeys + ChangeQuotas> Subject for Keyed<L> {
     fn acquire_at(&self, key: u32, now: Nanos, cost: Cost) -> Option<Nanos> {
         match self.0.acquire_at(&key, now, cost) {
             Ok(Decision::Allowed { at }) => Some(at),
@@ -178,20 +200,9 @@ impl Subject for Keyed {
 
     fn has_all_at(&self, now: Nanos) -> Result<(), String> {
         let quotas = self.0.quotas(&0);
-        let least = quotas.iter().map(|quota| quota.limit()).min().unwrap_or(0);
-        let all = Cost::new(least).expect("limits are above 0");
-        // More keys than there is room for: the idle ones make it.
-        for key in 0..2 * ROOM as u32 {
-            let at = now + u64::from(key) * 2 * quotas.longest_window();
-            match self.0.acquire_at(&key, at, all) {
-                Ok(decision) if decision.is_allowed() => {}
-                other => {
-                    return Err(format!(
-                        "after an idle time key {key} may not use a cost of {least} under {quotas}: {other:?}"
-                    ));
-                }
-            }
-        }
+        all_is_free(&quotas, now, |key, at, all| {
+            self.0.acquire_at(&key, at, all)
+        })?;
         match self.0.keys() {
             keys if keys <= ROOM => Ok(()),
             keys => Err(format!("{keys} keys are held where {ROOM} is the cap")),
@@ -201,4 +212,58 @@ impl Subject for Keyed {
     fn evictions(&self) -> u64 {
         self.0.evictions()
     }
+}
+
+/// A flat table: its quotas stay.
+struct Flat<R>(FlatTable<R, RoundClock>);
+
+impl<R: OneWordRule> Subject for Flat<R> {
+    fn acquire_at(&self, key: u32, now: Nanos, cost: Cost) -> Option<Nanos> {
+        match self.0.acquire_at(&key, now, cost) {
+            Ok(Decision::Allowed { at }) => Some(at),
+            _ => None,
+        }
+    }
+
+    fn change(&self, _quotas: &Quotas) -> bool {
+        false
+    }
+
+    fn has_all_at(&self, now: Nanos) -> Result<(), String> {
+        let quotas = self.0.quotas(&0);
+        all_is_free(&quotas, now, |key, at, all| {
+            self.0.acquire_at(&key, at, all)
+        })?;
+        match (self.0.len(), self.0.entries()) {
+            (keys, entries) if keys <= entries => Ok(()),
+            (keys, entries) => Err(format!("{keys} keys are held in {entries} entries")),
+        }
+    }
+
+    fn evictions(&self) -> u64 {
+        self.0.evictions()
+    }
+}
+
+/// Whether more keys than a store has room for may each use all, one after another: the idle ones
+/// make room.
+fn all_is_free(
+    quotas: &Quotas,
+    now: Nanos,
+    acquire: impl Fn(u32, Nanos, Cost) -> Result<Decision, StoreError>,
+) -> Result<(), String> {
+    let least = quotas.iter().map(|quota| quota.limit()).min().unwrap_or(0);
+    let all = Cost::new(least).expect("limits are above 0");
+    for key in 0..2 * ROOM as u32 {
+        let at = now + u64::from(key) * 2 * quotas.longest_window();
+        match acquire(key, at, all) {
+            Ok(decision) if decision.is_allowed() => {}
+            other => {
+                return Err(format!(
+                    "after an idle time key {key} may not use a cost of {least} under {quotas}: {other:?}"
+                ));
+            }
+        }
+    }
+    Ok(())
 }
