@@ -12,8 +12,13 @@ use std::path::{Path, PathBuf};
 use source::Source;
 use table::{Limiter, MODELS, Shipped, Twin, twins};
 
+/// Set by `cargo xtask faults`, which changes what ships and asks what the models say to that: a twin
+/// whose text is gone then stands as the source does.
+const SEEDED: &str = "WINDOWPANE_SEEDED";
+
 fn main() {
     println!("cargo::rerun-if-changed=build");
+    println!("cargo::rerun-if-env-changed={SEEDED}");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let mut modules = String::new();
     for shipped in Shipped::ALL {
@@ -74,13 +79,17 @@ fn write_twin(out: &Path, twin: &Twin, modules: &mut String) -> Result<(), Strin
         let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
         let mut source = Source::new(&text);
         if twin.file == *file {
-            source = source.replaced(twin.shipped, twin.seeded).map_err(|found| {
-                format!(
-                    "twin {name}: its pattern is found {found} times in {}, not once: the source has changed, renew \
-                     the twin in loom-tests/build/table",
-                    path.display()
-                )
-            })?;
+            source = match source.replaced(twin.shipped, twin.seeded) {
+                Ok(source) => source,
+                Err(_) if env::var_os(SEEDED).is_some() => Source::new(&text),
+                Err(found) => {
+                    return Err(format!(
+                        "twin {name}: its pattern is found {found} times in {}, not once: the source has changed, \
+                         renew the twin in loom-tests/build/table",
+                        path.display()
+                    ));
+                }
+            };
             changed = true;
         }
         let copy = folder.join(file);

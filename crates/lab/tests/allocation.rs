@@ -77,3 +77,15 @@ fn no_decision_allocates_after_the_limiter_is_built() {
         "{checked} limiters were checked"
     );
 }
+
+/// The control: what is allocated is counted.
+#[test]
+fn an_allocation_in_each_attempt_is_seen() {
+    let attempts = (0..8_u64).map(|attempt| {
+        let region = Region::new(ALLOCATOR);
+        drop(std::hint::black_box(Box::new(attempt)));
+        region.change().allocations
+    });
+    let least = attempts.min().expect("there are attempts");
+    assert!(least > 0);
+}

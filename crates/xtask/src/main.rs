@@ -1,5 +1,6 @@
-//! What CI and contributors run: `cargo xtask test`, `cargo loom`.
+//! What CI and contributors run: `cargo xtask test`, `cargo xtask faults`, `cargo loom`.
 
+mod faults;
 mod loom;
 mod redis;
 mod test;
@@ -18,12 +19,14 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Faults(faults::Args),
     Loom(loom::Args),
     Test(test::Args),
 }
 
 fn main() -> ExitCode {
     match Cli::parse().command {
+        Command::Faults(args) => faults::run(&args),
         Command::Loom(args) => loom::run(&args),
         Command::Test(args) => test::run(&args),
     }
