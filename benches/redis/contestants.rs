@@ -17,7 +17,7 @@ use windowpane_redis::{Algorithm, Gcra, Log, RedisLimiter, Store, TwoCounter};
 pub(crate) const DEADLINE: Duration = Duration::from_millis(50);
 
 /// The names, in the order of every table.
-pub(crate) const NAMES: [&str; 11] = [
+pub(crate) const NAMES: [&str; 13] = [
     "log",
     "two-counter",
     "gcra",
@@ -29,10 +29,19 @@ pub(crate) const NAMES: [&str; 11] = [
     "as many commands as log",
     "as many commands as two-counter",
     "as many commands as gcra",
+    LOGS_COMMANDS,
+    COUNTERS_COMMANDS,
 ];
 
 /// A script as long as that of the log, of which all but one command is a comment.
 pub(crate) const ONE: &str = "one INCR";
+
+/// The commands that the log calls for an allowance on a busy key, and nothing else: no script that
+/// keeps a log is faster.
+const LOGS_COMMANDS: &str = "TIME LRANGE RPUSH LSET LTRIM";
+
+/// The same for the two counters and GCRA.
+const COUNTERS_COMMANDS: &str = "TIME GET SETRANGE";
 
 /// The script that does nothing, and that as often as an algorithm of ours calls a command.
 pub(crate) fn nothing_beside(name: &str) -> Option<&'static str> {
@@ -41,6 +50,21 @@ pub(crate) fn nothing_beside(name: &str) -> Option<&'static str> {
         name.trim_end_matches(", deny cache")
     );
     NAMES.into_iter().find(|name| **name == beside)
+}
+
+/// The script that calls the same commands as an algorithm of ours, and decides nothing.
+pub(crate) fn commands_of(name: &str) -> Option<&'static str> {
+    match name {
+        "log" | "log, deny cache" => Some(LOGS_COMMANDS),
+        "two-counter" | "gcra" => Some(COUNTERS_COMMANDS),
+        _ => None,
+    }
+}
+
+/// Whether it limits: a script that does nothing allows all.
+pub(crate) fn limits(name: &str) -> bool {
+    let commands = [ONE, LOGS_COMMANDS, COUNTERS_COMMANDS];
+    !commands.contains(&name) && !name.starts_with("as many")
 }
 
 /// One who is asked.
@@ -91,8 +115,8 @@ impl Contestant {
                 .await
                 .map(Contestant::Script)
         };
-        // As many arguments as the algorithm beside it is told.
-        let filler = |arguments: usize| vec!["60000000".to_owned(); arguments];
+        // As much as the algorithm beside it is told.
+        let filler = |numbers: usize| vec![" ".repeat(8 * numbers)];
         Ok(match name {
             "log" => Contestant::Log(ours(url, quota, 0).await?),
             "two-counter" => Contestant::TwoCounter(ours(url, quota, 0).await?),
@@ -107,13 +131,21 @@ impl Contestant {
                 script(include_str!("usual_gcra.lua").into(), told, false).await?
             }
             "trypema" => trypema(url, limit, window).await?,
-            ONE => script(nothing(LOG, 1), filler(9), false).await?,
+            ONE => script(nothing(LOG, 1), filler(7), false).await?,
             // What each calls for an allowance on a busy key.
-            "as many commands as log" => script(nothing(LOG, 5), filler(9), false).await?,
+            "as many commands as log" => script(nothing(LOG, 5), filler(7), false).await?,
             "as many commands as two-counter" => {
-                script(nothing(TWO_COUNTER, 3), filler(5), false).await?
+                script(nothing(TWO_COUNTER, 3), filler(4), false).await?
             }
-            "as many commands as gcra" => script(nothing(GCRA, 3), filler(6), false).await?,
+            "as many commands as gcra" => script(nothing(GCRA, 3), filler(5), false).await?,
+            LOGS_COMMANDS => {
+                let text = include_str!("commands_of_log.lua");
+                script(text.into(), filler(7), false).await?
+            }
+            COUNTERS_COMMANDS => {
+                let text = include_str!("commands_of_counters.lua");
+                script(text.into(), filler(5), false).await?
+            }
             other => bail!("there is no contestant `{other}`"),
         })
     }

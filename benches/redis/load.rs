@@ -8,6 +8,7 @@ use hdrhistogram::Histogram;
 use windowpane_lab::measure::latency::histogram;
 
 use crate::contestants::Contestant;
+use crate::processor::{Meter, Spent};
 
 /// What a measurement is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +43,8 @@ pub(crate) struct Measured {
     pub(crate) per_second: f64,
     /// The share that was allowed.
     pub(crate) allowed: f64,
+    /// Processor time a call, the warm-up's included.
+    pub(crate) spent: Spent,
     /// Service times: from a call to its answer.
     pub(crate) times: Histogram<u64>,
 }
@@ -50,6 +53,8 @@ pub(crate) struct Measured {
 struct Worker {
     start: Instant,
     end: Instant,
+    /// Before it was measured.
+    warm_up: u64,
     asked: u64,
     allowed: u64,
     times: Histogram<u64>,
@@ -65,12 +70,14 @@ pub(crate) fn keys(count: usize) -> Vec<String> {
 /// # Errors
 /// The first that a contestant meets.
 pub(crate) async fn run(
+    url: &str,
     contestant: &Arc<Contestant>,
     keys: &Arc<Vec<String>>,
     in_flight: usize,
     warm_up: Duration,
     measure: Duration,
 ) -> Result<Measured> {
+    let meter = Meter::start(url)?;
     // All tasks begin to measure together, with the queues full.
     let from = Instant::now() + warm_up;
     let until = from + measure;
@@ -83,6 +90,8 @@ pub(crate) async fn run(
     for task in tasks {
         workers.push(task.await??);
     }
+    let all = workers.iter().map(|w| w.warm_up + w.asked).sum();
+    let spent = meter.stop(all)?;
     let start = workers.iter().map(|w| w.start).min().expect("a task");
     let end = workers.iter().map(|w| w.end).max().expect("a task");
     let asked: u64 = workers.iter().map(|w| w.asked).sum();
@@ -94,6 +103,7 @@ pub(crate) async fn run(
     Ok(Measured {
         per_second: asked as f64 / (end - start).as_secs_f64(),
         allowed: allowed as f64 / asked.max(1) as f64,
+        spent,
         times,
     })
 }
@@ -109,6 +119,7 @@ async fn work(
     let mut worker = Worker {
         start: from,
         end: from,
+        warm_up: 0,
         asked: 0,
         allowed: 0,
         times: histogram(),
@@ -122,6 +133,7 @@ async fn work(
         let key = &keys[(random % keys.len() as u64) as usize];
         let allowed = contestant.ask(key).await?;
         let ended = Instant::now();
+        worker.warm_up += u64::from(begun < from);
         if begun >= from {
             if worker.asked == 0 {
                 worker.start = begun;

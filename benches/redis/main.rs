@@ -6,6 +6,7 @@
 mod contestants;
 mod load;
 mod memory;
+mod processor;
 mod record;
 #[path = "../../crates/redis/tests/support/server.rs"]
 mod server;
@@ -81,7 +82,7 @@ async fn window(url: &str, cell: Cell) -> Result<Duration> {
         (State::Allowed, 1) => {
             let asked = Contestant::build("log", url, LIMIT, Duration::from_millis(1)).await?;
             let (keys, span) = (Arc::new(load::keys(1)), Duration::from_millis(60));
-            let pace = load::run(&Arc::new(asked), &keys, cell.in_flight, span, span).await?;
+            let pace = load::run(url, &Arc::new(asked), &keys, cell.in_flight, span, span).await?;
             let micros = (60e6 / pace.per_second) as u64;
             Ok(Duration::from_micros(micros.clamp(500, 1_000_000)))
         }
@@ -115,6 +116,7 @@ async fn one(
         }
     }
     load::run(
+        url,
         &contestant,
         &keys,
         cell.in_flight,

@@ -12,9 +12,10 @@ use windowpane_lab::measure::folder;
 use windowpane_lab::measure::latency::{LABELS, Percentiles, histogram};
 use windowpane_lab::report::spread::Spread;
 
-use crate::contestants::{NAMES, ONE, nothing_beside};
+use crate::contestants::{NAMES, ONE, commands_of, limits, nothing_beside};
 use crate::load::{Cell, Measured, State};
 use crate::memory::Filled;
+use crate::processor::Spent;
 
 /// Which measurement.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,6 +62,7 @@ struct Rounds {
     numbers: Vec<u32>,
     per_second: Vec<f64>,
     allowed: Vec<f64>,
+    spent: Vec<Spent>,
     window: Duration,
     times: hdrhistogram::Histogram<u64>,
 }
@@ -115,12 +117,14 @@ impl Results {
             numbers: Vec::new(),
             per_second: Vec::new(),
             allowed: Vec::new(),
+            spent: Vec::new(),
             window,
             times: histogram(),
         });
         rounds.numbers.push(round);
         rounds.per_second.push(measured.per_second);
         rounds.allowed.push(measured.allowed);
+        rounds.spent.push(measured.spent);
         rounds.times.add(&measured.times).expect("the same bounds");
     }
 
@@ -149,6 +153,10 @@ impl Results {
             self.rounds,
             self.measure.as_millis()
         );
+        let micros = |rounds: &Rounds, of: fn(&Spent) -> f64| {
+            let spent: Vec<f64> = rounds.spent.iter().map(of).collect();
+            format!("{:.2}", spread(&spent).median)
+        };
         let share = |share: Option<f64>| share.map_or_else(String::new, |s| format!("{s:.2}"));
         let mut last = None;
         let mut current: Option<Table> = None;
@@ -176,7 +184,11 @@ impl Results {
                     "most",
                     "of one INCR",
                     "of as many",
+                    "of the same",
                     "allowed",
+                    "client us",
+                    "server us",
+                    "script us",
                 ];
                 head.extend(LABELS);
                 current = Some(table(&head));
@@ -189,10 +201,14 @@ impl Results {
                 format!("{:.0}", spread(&rounds.per_second).max),
                 share(self.beside(key, ONE)),
                 share(nothing_beside(key.name()).and_then(|name| self.beside(key, name))),
+                share(commands_of(key.name()).and_then(|name| self.beside(key, name))),
                 format!("{:.1} %", 100.0 * spread(&rounds.allowed).median),
+                micros(rounds, |s| s.client),
+                micros(rounds, |s| s.server),
+                micros(rounds, |s| s.script),
             ];
-            let micros = |nanos: u64| format!("{:.1} us", nanos as f64 / 1_000.0);
-            row.extend(Percentiles::of(&rounds.times).values().map(micros));
+            let time = |nanos: u64| format!("{:.1} us", nanos as f64 / 1_000.0);
+            row.extend(Percentiles::of(&rounds.times).values().map(time));
             if let Some(table) = &mut current {
                 table.add_row(row);
             }
@@ -248,7 +264,7 @@ impl Results {
             }
         }
         for (key, rounds) in &self.cells {
-            let nothing = key.name() == ONE || key.name().starts_with("as many");
+            let nothing = !limits(key.name());
             let most = spread(&rounds.allowed).max;
             if key.state == State::Denied.word() && !nothing && most > 0.01 {
                 eprintln!("{}: {most} allowed in a state of denying", key.path());

@@ -1,5 +1,7 @@
 //! The algorithms: which quotas each holds, and what its script is told.
 
+use redis::Cmd;
+use smallvec::SmallVec;
 use windowpane_core::{Cost, Quota, Quotas, Unit};
 
 use crate::error::ConfigError;
@@ -57,8 +59,10 @@ pub(crate) mod sealed {
 #[derive(Debug)]
 pub struct Plan {
     pub(crate) quotas: Quotas,
-    /// What stands behind mode and charge in every call.
-    pub(crate) arguments: Vec<String>,
+    /// The numbers that a script is told after the charge, packed.
+    numbers: Vec<u8>,
+    /// What it is told beside them.
+    shape: Option<String>,
     /// Whether the script is told the cost, or what the one quota counts of it.
     told_cost: bool,
 }
@@ -71,6 +75,24 @@ impl Plan {
             false => self.quotas[0].charge(cost),
         }
     }
+
+    /// Adds to `command` what the script is told to decide `cost`, or with `peek` to look.
+    pub(crate) fn tell(&self, command: &mut Cmd, cost: Cost, peek: bool) {
+        let mut numbers = SmallVec::<[u8; 128]>::from_slice(&packed(self.charge(cost)));
+        numbers.extend_from_slice(&self.numbers);
+        command.arg(&numbers[..]);
+        if let Some(shape) = &self.shape {
+            command.arg(shape);
+        }
+        if peek {
+            command.arg("peek");
+        }
+    }
+}
+
+/// As scripts unpack a number: a double, which holds it exactly up to 2^53.
+fn packed(number: u64) -> [u8; 8] {
+    (number as f64).to_le_bytes()
 }
 
 /// The window of `quota` in microseconds.
@@ -82,8 +104,8 @@ fn micros(quota: &Quota) -> Result<u64, ConfigError> {
 }
 
 /// The longest that a key may live, in milliseconds: two windows, in whole ones, and at least 2.
-fn longest_life(window_micros: u64) -> String {
-    (2 * window_micros).div_ceil(1_000).max(2).to_string()
+fn longest_life(window_micros: u64) -> u64 {
+    (2 * window_micros).div_ceil(1_000).max(2)
 }
 
 /// The one quota and its window in microseconds.
@@ -120,7 +142,9 @@ impl Algorithm for Log {
 
 impl sealed::Rule for Log {
     fn plan(quotas: Quotas) -> Result<Plan, ConfigError> {
-        let (mut shape, mut each) = (Vec::new(), Vec::new());
+        let longest = quotas.longest_window() / 1_000;
+        let mut numbers = vec![longest_life(longest), longest, quotas.len() as u64];
+        let mut shape = Vec::new();
         for quota in quotas.iter() {
             // Settled charges may exceed the limit; the script lets them reach twice the largest.
             at_most(
@@ -129,26 +153,18 @@ impl sealed::Rule for Log {
                 LARGEST_COUNT,
                 "no algorithm counts further",
             )?;
-            let unit = match quota.unit() {
-                Unit::Permits => "p",
-                Unit::Requests => "r",
+            let (unit, requests) = match quota.unit() {
+                Unit::Permits => ("p", 0),
+                Unit::Requests => ("r", 1),
             };
             let window = micros(quota)?;
             shape.push(format!("{unit}{window}"));
-            each.extend([quota.limit().to_string(), window.to_string(), unit.into()]);
+            numbers.extend([requests, quota.limit(), window]);
         }
-        let longest = quotas.longest_window() / 1_000;
-        let format = format!("<ddd{}", "dd".repeat(quotas.len()));
-        let mut arguments = vec![
-            longest_life(longest),
-            longest.to_string(),
-            format,
-            shape.join(","),
-        ];
-        arguments.extend(each);
         Ok(Plan {
             quotas,
-            arguments,
+            numbers: numbers.into_iter().flat_map(packed).collect(),
+            shape: Some(shape.join(",")),
             told_cost: true,
         })
     }
@@ -179,12 +195,10 @@ impl sealed::Rule for TwoCounter {
             EXACT / window,
             "take the log, which multiplies nothing",
         )?;
+        let numbers = [longest_life(window), quota.limit(), window];
         Ok(Plan {
-            arguments: vec![
-                longest_life(window),
-                quota.limit().to_string(),
-                window.to_string(),
-            ],
+            numbers: numbers.into_iter().flat_map(packed).collect(),
+            shape: None,
             quotas,
             told_cost: false,
         })
@@ -219,11 +233,10 @@ impl sealed::Rule for Gcra {
         let interval = window.div_ceil(quota.limit().max(1));
         // At most twice the window, so below 2^52.
         let tolerance = quota.limit() * interval;
-        let numbers = [quota.limit(), interval, tolerance].map(|n| n.to_string());
-        let mut arguments = vec![longest_life(window)];
-        arguments.extend(numbers);
+        let numbers = [longest_life(window), quota.limit(), interval, tolerance];
         Ok(Plan {
-            arguments,
+            numbers: numbers.into_iter().flat_map(packed).collect(),
+            shape: None,
             quotas,
             told_cost: false,
         })
@@ -244,25 +257,47 @@ mod tests {
     }
 
     fn refusal(plan: Result<Plan, ConfigError>) -> String {
-        plan.map(|plan| plan.arguments).unwrap_err().to_string()
+        plan.map(|plan| plan.numbers).unwrap_err().to_string()
+    }
+
+    /// What a plan tells its script of `cost`, as numbers and texts.
+    fn told(plan: &Plan, cost: Cost, peek: bool) -> String {
+        let mut command = Cmd::new();
+        plan.tell(&mut command, cost, peek);
+        let mut told = Vec::new();
+        for argument in command.args_iter() {
+            let redis::Arg::Simple(bytes) = argument else {
+                panic!("not an argument");
+            };
+            if told.is_empty() {
+                let (numbers, rest) = bytes.as_chunks::<8>();
+                assert!(rest.is_empty());
+                let number = |n: &[u8; 8]| f64::from_le_bytes(*n).to_string();
+                told.extend(numbers.iter().map(number));
+            } else {
+                told.push(String::from_utf8(bytes.into()).unwrap());
+            }
+        }
+        told.join(" ")
     }
 
     #[test]
     fn the_log_is_told_every_quota_and_its_longest_window() {
         let plan = Log::plan(quotas(&["100000/60s", "60req/250ms"])).unwrap();
-        let told = "120000 60000000 <ddddddd p60000000,r250000 100000 60000000 p 60 250000 r";
-        assert_eq!(plan.arguments.join(" "), told);
-        assert_eq!(plan.charge(Cost::of::<7>()), 7);
+        let numbers = "7 120000 60000000 2 0 100000 60000000 1 60 250000 p60000000,r250000";
+        assert_eq!(told(&plan, Cost::of::<7>(), false), numbers);
+        let peek = format!("{numbers} peek");
+        assert_eq!(told(&plan, Cost::of::<7>(), true), peek);
     }
 
     #[test]
     fn those_with_one_quota_are_told_what_it_counts() {
         let plan = TwoCounter::plan(quotas(&["60req/1m"])).unwrap();
-        assert_eq!(plan.arguments.join(" "), "120000 60 60000000");
-        assert_eq!(plan.charge(Cost::of::<7>()), 1);
+        let numbers = "1 120000 60 60000000";
+        assert_eq!(told(&plan, Cost::of::<7>(), false), numbers);
         let plan = Gcra::plan(quotas(&["7/10s"])).unwrap();
-        assert_eq!(plan.arguments.join(" "), "20000 7 1428572 10000004");
-        assert_eq!(plan.charge(Cost::of::<7>()), 7);
+        let numbers = "7 20000 7 1428572 10000004 peek";
+        assert_eq!(told(&plan, Cost::of::<7>(), true), numbers);
     }
 
     #[test]

@@ -206,7 +206,7 @@ impl<A: Algorithm> RedisLimiter<A> {
                 by: By::DenyCache,
             });
         }
-        let reason = match self.ask("acquire", key, cost, &plan, started).await {
+        let reason = match self.ask(false, key, cost, &plan, started).await {
             Ok(answer) => {
                 match answer.detailed.is_allowed() {
                     true => counters.allowed.add(),
@@ -268,7 +268,7 @@ impl<A: Algorithm> RedisLimiter<A> {
     pub async fn peek(&self, key: &str, cost: Cost) -> Result<Answer, StoreError> {
         let plan = self.plan();
         self.check(&plan, cost)?;
-        let answer = self.ask("peek", key, cost, &plan, Instant::now()).await;
+        let answer = self.ask(true, key, cost, &plan, Instant::now()).await;
         Ok(answer?)
     }
 
@@ -294,19 +294,14 @@ impl<A: Algorithm> RedisLimiter<A> {
 
     async fn ask(
         &self,
-        mode: &str,
+        peek: bool,
         key: &str,
         cost: Cost,
         plan: &Plan,
         started: Instant,
     ) -> Result<Answer, Failure> {
         let key = self.key_in_store(key);
-        let arguments = |command: &mut Cmd| {
-            command.arg(mode).arg(plan.charge(cost));
-            for argument in &plan.arguments {
-                command.arg(argument);
-            }
-        };
+        let arguments = |command: &mut Cmd| plan.tell(command, cost, peek);
         let store = &self.inner.store;
         let value = store
             .run(A::decide(), key.as_bytes(), arguments, started)

@@ -1,6 +1,7 @@
 //! What a script answers, read.
 
 use redis::Value;
+use smallvec::SmallVec;
 use windowpane_core::{Answer, Decision, Denied, Detailed, Nanos, PerQuota, Quotas};
 
 /// Nanoseconds of what a script tells in microseconds; `None` for its −1.
@@ -8,16 +9,22 @@ fn nanos(micros: i64) -> Option<Nanos> {
     u64::try_from(micros).ok()?.checked_mul(1_000)
 }
 
+/// A number as scripts pack it: a double that holds a whole one exactly.
+fn whole(packed: &[u8; 8]) -> Option<i64> {
+    let number = f64::from_le_bytes(*packed);
+    let whole = number as i64;
+    (whole as f64 == number && whole.unsigned_abs() <= 1 << 53).then_some(whole)
+}
+
 /// The answer of a deciding script: see the head of `log.lua`. `None` if it is none.
 pub(crate) fn answer(reply: &Value, quotas: &Quotas) -> Option<Answer> {
-    let Value::Array(fields) = reply else {
+    let Value::BulkString(packed) = reply else {
         return None;
     };
-    let number = |field: &Value| match field {
-        Value::Int(number) => Some(*number),
-        _ => None,
+    let (fields, []) = packed.as_chunks::<8>() else {
+        return None;
     };
-    let numbers: smallvec::SmallVec<[i64; 8]> = fields.iter().map(number).collect::<Option<_>>()?;
+    let numbers: SmallVec<[i64; 8]> = fields.iter().map(whole).collect::<Option<_>>()?;
     let [wait, at, quota, more, left @ ..] = &numbers[..] else {
         return None;
     };
@@ -46,10 +53,13 @@ pub(crate) fn answer(reply: &Value, quotas: &Quotas) -> Option<Answer> {
 mod tests {
     use super::*;
 
+    fn packed(numbers: impl Iterator<Item = f64>) -> Value {
+        Value::BulkString(numbers.flat_map(f64::to_le_bytes).collect())
+    }
+
     fn read(numbers: &[i64]) -> Option<Answer> {
         let quotas = Quotas::parse(["5/1s", "9/2s"]).unwrap();
-        let reply = Value::Array(numbers.iter().map(|n| Value::Int(*n)).collect());
-        answer(&reply, &quotas)
+        answer(&packed(numbers.iter().map(|n| *n as f64)), &quotas)
     }
 
     #[test]
@@ -81,7 +91,17 @@ mod tests {
         assert_eq!(read(&[]), None);
         let quotas = Quotas::parse(["5/1s"]).unwrap();
         assert_eq!(answer(&Value::Nil, &quotas), None);
-        let text = Value::Array(vec![Value::Okay; 6]);
-        assert_eq!(answer(&text, &quotas), None);
+        let array = Value::Array(vec![Value::Int(0); 5]);
+        assert_eq!(answer(&array, &quotas), None);
+        for odd in [0.5, f64::NAN, f64::INFINITY, 1e17] {
+            let reply = packed([0.0, 7.0, 0.0, -1.0, odd].into_iter());
+            assert_eq!(answer(&reply, &quotas), None, "{odd}");
+        }
+        let Value::BulkString(mut cut) = packed([0.0, 7.0, 0.0, -1.0, 4.0].into_iter()) else {
+            panic!("packed");
+        };
+        assert!(answer(&Value::BulkString(cut.clone()), &quotas).is_some());
+        cut.pop();
+        assert_eq!(answer(&Value::BulkString(cut), &quotas), None);
     }
 }

@@ -62,8 +62,7 @@ async fn a_key_of_a_time_to_come_denies_for_two_windows_and_is_gone() {
     write
         .arg(log.key_in_store("k"))
         .arg(header)
-        .arg(ahead as u64)
-        .arg(1);
+        .arg(doubles(&[ahead]));
     heals(&server, &log, write).await;
 
     let counter = limiter::<TwoCounter>(&server.url(), &["1/60s"]).await;

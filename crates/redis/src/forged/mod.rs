@@ -85,24 +85,24 @@ impl<A: Algorithm> Forged<A> {
             .unwrap()
     }
 
-    fn run(&self, mode: &str, now: Nanos, cost: Cost) -> Result<Answer, AcquireError> {
+    fn run(&self, peek: bool, now: Nanos, cost: Cost) -> Result<Answer, AcquireError> {
         assert_eq!(now % 1_000, 0, "whole microseconds");
         self.plan.quotas.check_cost(cost)?;
         let mut command = redis::cmd("EVAL");
         command.arg(self.script.text()).arg(1).arg(&self.key);
-        command.arg(mode).arg(self.plan.charge(cost));
-        command.arg(&self.plan.arguments).arg(now / 1_000);
+        self.plan.tell(&mut command, cost, peek);
+        command.arg(now / 1_000);
         let reply: redis::Value = command.query(&mut *self.connection.borrow_mut()).unwrap();
         let answer = crate::reply::answer(&reply, &self.plan.quotas);
         Ok(answer.unwrap_or_else(|| panic!("no answer: {reply:?}")))
     }
 
     pub(crate) fn acquire(&self, now: Nanos, cost: Cost) -> Result<Answer, AcquireError> {
-        self.run("acquire", now, cost)
+        self.run(false, now, cost)
     }
 
     pub(crate) fn peek(&self, now: Nanos, cost: Cost) -> Result<Answer, AcquireError> {
-        self.run("peek", now, cost)
+        self.run(true, now, cost)
     }
 
     /// Peeks, checks that this changed nothing, and decides.

@@ -2,15 +2,16 @@
 --
 -- KEYS[1]  two doubles: the theoretical arrival time, when all that was accepted would have been
 --          accepted at the bare rate; and until when the key lives at least
--- ARGV     'acquire' or 'peek', charge, the longest life of a key in ms, limit, interval and
---          tolerance (limit times interval) in microseconds
+-- ARGV[1]  packed doubles: charge, the longest life of a key in ms, limit, interval and tolerance
+--          (limit times interval) in microseconds
+-- ARGV[2]  'peek', or nothing to acquire
 -- returns  as log.lua
 --
 -- Integers only: the tolerance is at most 2^52, which is checked when a limiter is built.
-local key, peek, most = KEYS[1], ARGV[1] == 'peek', ARGV[3] + 0
-local limit, interval, tolerance = ARGV[4] + 0, ARGV[5] + 0, ARGV[6] + 0
+local call, key = redis.call, KEYS[1]
+local charge, most, limit, interval, tolerance = struct.unpack('<ddddd', ARGV[1])
 
-local ahead, arrival, expires, state = 0, 0, 0, redis.call('GET', key)
+local ahead, arrival, expires, state = 0, 0, 0, call('GET', key)
 if state then
   if #state ~= 16 then
     return redis.error_reply('WRONGSTATE the string at this key is not a time of windowpane')
@@ -21,11 +22,11 @@ if state then
   end
 end
 
-local before, wait = ahead, ahead + ARGV[2] * interval - tolerance
+local before, wait = ahead, ahead + charge * interval - tolerance
 if limit == 0 then
   wait = -1
 elseif wait <= 0 then
-  wait, ahead = 0, ahead + ARGV[2] * interval
+  wait, ahead = 0, ahead + charge * interval
 end
 
 local left, more = 0, -1
@@ -36,24 +37,25 @@ if left < limit then
   more = ahead + (left + 1) * interval - tolerance
 end
 
-if peek then
-  return {wait, now, 0, more, left}
+local reply = struct.pack('<ddddd', wait, now, 0, more, left)
+if ARGV[2] then
+  return reply
 end
 if wait == 0 then
   arrival = now + ahead
   if expires >= arrival then
     -- In place, which keeps the time to live.
-    redis.call('SETRANGE', key, 0, struct.pack('<d', arrival))
+    call('SETRANGE', key, '0', struct.pack('<d', arrival))
   else
     -- Longer than needed by a tenth of the longest, so that a busy key gets a new life seldom. One
     -- millisecond more, because the server counts from when the script began.
     local life = (ahead - ahead % 1000) / 1000 + 2 + math.floor(most / 10)
     life = life < most and life or most
     local value = struct.pack('<dd', arrival, now - now % 1000 + 1000 * life)
-    redis.call('PSETEX', key, life, value)
+    call('PSETEX', key, life, value)
   end
-elseif before > tolerance and redis.call('PTTL', key) > most then
+elseif before > tolerance and call('PTTL', key) > most then
   -- The server's clock was set back, or the quota made smaller: two windows are enough.
-  redis.call('PSETEX', key, most, struct.pack('<dd', arrival, 0))
+  call('PSETEX', key, most, struct.pack('<dd', arrival, 0))
 end
-return {wait, now, 0, more, left}
+return reply

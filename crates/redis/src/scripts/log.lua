@@ -1,56 +1,73 @@
 -- The exact log: what was accepted and still counts, oldest first, in one list.
 --
--- KEYS[1]  [header, time, cost, time, cost, ...]; the header is packed doubles and a text:
+-- KEYS[1]  [header, entry, entry, ...]
+--          an entry is its time, a packed double, and its cost in digits, none for a cost of 1;
+--          the header is packed doubles and a text:
 --            n         of how many quotas it tells
 --            latest    the latest recorded time
 --            expires   until when the key lives at least
 --            used i    what quota i counted at the latest time, and
 --            oldest i  the entry from which on it counted, from 0: both n times
 --            shape     the units and windows that these belong to
--- ARGV     'acquire' or 'peek', cost, the longest life of a key in ms, longest window, format of
---          the doubles, shape, then limit, window and unit ('p' permits, 'r' requests) of each
---          quota; windows in microseconds
--- returns  {wait or 0 if allowed or -1 if no wait helps, time recorded under, quota that denied
---           from 0, wait until more remains or -1, what is left of each quota}
+-- ARGV[1]  packed doubles: cost, the longest life of a key in ms, the longest window, the number of
+--          quotas, and of each whether it counts requests, its limit, its window in microseconds
+-- ARGV[2]  the shape
+-- ARGV[3]  'peek', or nothing to acquire
+-- returns  packed doubles: the wait or 0 if allowed or -1 if no wait helps, the time recorded under,
+--          the quota that denied it from 0, the wait until more remains or -1, and what is left of
+--          each quota
 --
 -- A list, not a sorted set: times are clamped to the latest, so they come in order anyway. A list
 -- needs no unique members, and both of its ends are O(1).
 -- Integers only, all below 2^53: limits are at most 2^51 and what is used is at most 2^52.
-local key, cost, most = KEYS[1], ARGV[2] + 0, ARGV[3] + 0
-local longest, format, shape = ARGV[4] + 0, ARGV[5], ARGV[6]
-local quotas = (#ARGV - 6) / 3
+-- Numbers are packed, and places in the list are texts, because a script spends more on digits than
+-- on all else: to read, to write, and to tell them to a command.
+local call, key = redis.call, KEYS[1]
+local cost, most, longest, quotas, requests, limit = struct.unpack('<dddddd', ARGV[1])
+local shape, peek = ARGV[2], ARGV[3]
 
--- The header and the two oldest entries: mostly all that a decision reads.
-local buffer = redis.call('LRANGE', key, 0, 4)
-local header, state, same = buffer[1], nil, true
+-- The header and the four oldest entries: mostly all that a decision reads.
+local buffer = call('LRANGE', key, '0', '4')
+local header, text, state, same = buffer[1], buffer[2], nil, true
 
 -- The short way, which answers as the long one below would: one quota of permits, and the header and
--- the first entry that counts, of the two that were read, are all that is asked for.
-if buffer[3] and #ARGV == 9 and ARGV[9] == 'p' and string.sub(header, 41) == shape then
-  local n, latest, expires, used = struct.unpack('<dddd', header)
-  local limit, time, permits, gone = ARGV[7] + 0, buffer[2] + 0, buffer[3] + 0, 0
-  if buffer[5] and now - time >= longest then
-    used, time, permits, gone = used - permits, buffer[4] + 0, buffer[5] + 0, 2
+-- the first entry that counts, of those that were read, are all that is asked for.
+if text and quotas == 1 and requests == 0 and string.sub(header, 41) == shape then
+  local _, latest, expires, used = struct.unpack('<dddd', header)
+  local time, gone = struct.unpack('<d', text), 0
+  local permits = #text == 8 and 1 or string.sub(text, 9) + 0
+  while now - time >= longest and text do
+    used, gone = used - permits, gone + 1
+    text = buffer[2 + gone]
+    if text then
+      time, permits = struct.unpack('<d', text), #text == 8 and 1 or string.sub(text, 9) + 0
+    end
   end
-  if latest <= now and now - time < longest and permits > 0 and used <= limit and limit > 0 then
+  if text and latest <= now and permits > 0 and used <= limit and limit > 0 then
     local wait, excess = time + longest - now, used + cost - limit
     if excess > 0 and excess <= permits then
-      return {wait, now, 0, wait, limit - used}
-    elseif excess <= 0 and ARGV[1] == 'peek' then
-      return {0, now, 0, wait, -excess}
+      return struct.pack('<ddddd', wait, now, 0, wait, limit - used)
+    elseif excess <= 0 and peek then
+      return struct.pack('<ddddd', 0, now, 0, wait, -excess)
     elseif excess <= 0 and expires >= now + longest then
       -- Written in the order of the long way, for the reasons told there.
-      redis.call('RPUSH', key, now, cost)
-      local value = struct.pack('<ddddd', n, now, expires, used + cost, 0) .. shape
-      redis.call('LSET', key, gone, value)
-      if gone > 0 then
-        redis.call('LTRIM', key, gone, -1)
+      local value = struct.pack('<d', now)
+      call('RPUSH', key, cost == 1 and value or value .. string.format('%.0f', cost))
+      value = struct.pack('<ddddd', 1, now, expires, used + cost, 0) .. shape
+      if gone == 0 then
+        call('LSET', key, '0', value)
+      else
+        gone = string.char(48 + gone)
+        call('LSET', key, gone, value)
+        call('LTRIM', key, gone, '-1')
       end
-      return {0, now, 0, wait, -excess}
+      return struct.pack('<ddddd', 0, now, 0, wait, -excess)
     end
   end
 end
 
+local format = '<ddd' .. string.rep('dd', quotas)
+local told_of = {struct.unpack('<dddd' .. string.rep('ddd', quotas), ARGV[1])}
 if not header then
   state = {quotas, -longest, 0}
 else
@@ -74,18 +91,19 @@ end
 local empty = at - latest >= longest
 
 -- Entry i as time and cost, read ahead in growing chunks; past the end it is the request itself.
-local before, from, to, ahead = 1, 0, empty and 0 or (#buffer - 1) / 2, 4
+local before, from, to, ahead = 1, 0, empty and 0 or #buffer - 1, 4
 local function entry(i)
   if i < from or i >= to then
-    buffer = empty and {} or redis.call('LRANGE', key, 1 + 2 * i, 2 * (i + ahead))
-    before, from, to = 0, i, i + #buffer / 2
+    buffer = empty and {} or call('LRANGE', key, 1 + i, i + ahead)
+    before, from, to = 0, i, i + #buffer
     ahead = math.min(ahead * 4, 512)
     if #buffer == 0 then
       return at, cost
     end
   end
-  local place = before + 2 * (i - from)
-  return buffer[place + 1] + 0, buffer[place + 2] + 0
+  local text = buffer[before + i - from + 1]
+  local time = struct.unpack('<d', text)
+  return time, #text == 8 and 1 or string.sub(text, 9) + 0
 end
 
 -- The time of the entry with which, from entry i on, `excess` has left.
@@ -106,18 +124,18 @@ end
 local times, costs = {}, {}
 local told, denier = 0, 0
 for q = 1, quotas do
-  local limit, window = ARGV[4 + 3 * q] + 0, ARGV[5 + 3 * q] + 0
-  local requests = ARGV[6 + 3 * q] == 'r'
+  local requests = told_of[2 + 3 * q] == 1
+  local limit, window = told_of[3 + 3 * q], told_of[4 + 3 * q]
   local used, oldest, time, permits = 0, 0, at, cost
   if empty then
     -- Nothing to count.
   elseif at - latest >= window then
-    oldest = (redis.call('LLEN', key) - 1) / 2
+    oldest = call('LLEN', key) - 1
   else
     if same then
       used, oldest = state[2 + 2 * q], state[3 + 2 * q]
     else
-      for i = 0, (redis.call('LLEN', key) - 3) / 2 do
+      for i = 0, call('LLEN', key) - 2 do
         time, permits = entry(i)
         used = used + (requests and 1 or permits)
       end
@@ -148,13 +166,13 @@ end
 -- What is left, of all quotas of permits and of all of requests.
 local reply, permits, calls = {told, at, denier, 0}, nil, nil
 for q = 1, quotas do
-  local requests = ARGV[6 + 3 * q] == 'r'
+  local requests = told_of[2 + 3 * q] == 1
   local used = state[2 + 2 * q]
   if told == 0 then
     used = used + (requests and 1 or cost)
     state[2 + 2 * q] = used
   end
-  local left = ARGV[4 + 3 * q] - used
+  local left = told_of[3 + 3 * q] - used
   if left < 0 then
     left = 0
   end
@@ -169,7 +187,7 @@ end
 -- When the largest cost that fits becomes larger: when each quota has room for it.
 local remaining, more = calls == 0 and 0 or permits or calls, 0
 for q = 1, quotas do
-  local limit, requests = ARGV[4 + 3 * q] + 0, ARGV[6 + 3 * q] == 'r'
+  local limit, requests = told_of[3 + 3 * q], told_of[2 + 3 * q] == 1
   local wanted = (requests and permits) and 1 or remaining + 1
   local excess = state[2 + 2 * q] + wanted - limit
   if wanted > limit or more < 0 then
@@ -179,14 +197,15 @@ for q = 1, quotas do
     if not requests and excess > costs[q] or requests and excess > 1 then
       time = frees(state[3 + 2 * q], excess, requests)
     end
-    if time + ARGV[5 + 3 * q] - now > more then
-      more = time + ARGV[5 + 3 * q] - now
+    if time + told_of[4 + 3 * q] - now > more then
+      more = time + told_of[4 + 3 * q] - now
     end
   end
 end
 reply[4] = more
 
-if ARGV[1] == 'peek' then
+reply = struct.pack('<dddd' .. string.rep('d', quotas), unpack(reply))
+if peek then
   return reply
 end
 if told == 0 then
@@ -210,29 +229,33 @@ if told == 0 then
   end
   state[2] = at
   local value = struct.pack(format, unpack(state, 1, 3 + 2 * quotas)) .. shape
+  local new = struct.pack('<d', at)
+  if cost ~= 1 then
+    new = new .. string.format('%.0f', cost)
+  end
   -- The entry first: the server refuses it if memory is full, and then nothing was written. The
   -- header takes the place of the last entry that is gone, or its own.
   if empty then
-    redis.call('RPUSH', key, value, at, cost)
+    call('RPUSH', key, value, new)
     if header then
-      redis.call('LTRIM', key, -3, -1)
+      call('LTRIM', key, '-2', '-1')
     end
   else
-    redis.call('RPUSH', key, at, cost)
-    redis.call('LSET', key, 2 * gone, value)
+    call('RPUSH', key, new)
+    call('LSET', key, gone, value)
     if gone > 0 then
-      redis.call('LTRIM', key, 2 * gone, -1)
+      call('LTRIM', key, gone, '-1')
     end
   end
   if life > 0 then
-    redis.call('PEXPIRE', key, life)
+    call('PEXPIRE', key, life)
   end
-elseif at - now > longest and redis.call('PTTL', key) > most then
+elseif at - now > longest and call('PTTL', key) > most then
   -- The server's clock was set back. In two windows all of this is over, whatever it says then.
   state[3] = 0
   if same then
-    redis.call('LSET', key, 0, struct.pack(format, unpack(state, 1, 3 + 2 * quotas)) .. shape)
+    call('LSET', key, 0, struct.pack(format, unpack(state, 1, 3 + 2 * quotas)) .. shape)
   end
-  redis.call('PEXPIRE', key, most)
+  call('PEXPIRE', key, most)
 end
 return reply

@@ -5,9 +5,9 @@
 -- returns  1 if it was found, 0 if it has left or was never there
 --
 -- It writes in place, so the key keeps its time to live.
-local key = KEYS[1]
+local call, key = redis.call, KEYS[1]
 local time, estimate, more = ARGV[1] + 0, ARGV[2] + 0, ARGV[3] - ARGV[2]
-local header = redis.call('LINDEX', key, 0)
+local header = call('LINDEX', key, 0)
 if not header then
   return 0
 end
@@ -21,22 +21,30 @@ for unit in string.gmatch(shape, '%a') do
   units[#units + 1] = unit
 end
 
+local function entry(i)
+  local text = call('LINDEX', key, 1 + i)
+  if text then
+    local found = struct.unpack('<d', text)
+    return found, #text == 8 and 1 or string.sub(text, 9) + 0
+  end
+end
+
 -- The first entry of that time, by halves; of equal times any with that cost is as good.
-local low, high = 0, (redis.call('LLEN', key) - 1) / 2
+local low, high = 0, call('LLEN', key) - 1
 while low < high do
   local middle = math.floor((low + high) / 2)
-  if redis.call('LINDEX', key, 1 + 2 * middle) + 0 < time then
+  if entry(middle) < time then
     low = middle + 1
   else
     high = middle
   end
 end
 while true do
-  local found = redis.call('LRANGE', key, 1 + 2 * low, 2 + 2 * low)
-  if not found[2] or found[1] + 0 ~= time then
+  local found, cost = entry(low)
+  if found ~= time then
     return 0
   end
-  if found[2] + 0 == estimate then
+  if cost == estimate then
     break
   end
   low = low + 1
@@ -53,6 +61,8 @@ for q = 1, quotas do
     state[2 + 2 * q] = state[2 + 2 * q] + more
   end
 end
-redis.call('LSET', key, 2 + 2 * low, estimate + more)
-redis.call('LSET', key, 0, struct.pack(format, unpack(state, 1, 3 + 2 * quotas)) .. shape)
+local actual = estimate + more
+local digits = actual == 1 and '' or string.format('%.0f', actual)
+call('LSET', key, 1 + low, struct.pack('<d', time) .. digits)
+call('LSET', key, 0, struct.pack(format, unpack(state, 1, 3 + 2 * quotas)) .. shape)
 return 1

@@ -3,20 +3,20 @@
 --
 -- KEYS[1]  five doubles: what the current window and the one before it accepted, when the current
 --          one began, the window, and until when the key lives at least
--- ARGV     'acquire' or 'peek', charge, the longest life of a key in ms, limit, window in
---          microseconds
+-- ARGV[1]  packed doubles: charge, the longest life of a key in ms, limit, window in microseconds
+-- ARGV[2]  'peek', or nothing to acquire
 -- returns  as log.lua
 --
 -- Both counts in one key: one read, one write, one time to live, and no eviction tears them apart.
 -- Integers only: a count times the window is at most 2^53, which is checked when a limiter is built
 -- and kept by what settles. The remainder of two such numbers is exact, and so are the quotients
 -- that are made of it.
-local key, charge, most = KEYS[1], ARGV[2] + 0, ARGV[3] + 0
-local limit, window = ARGV[4] + 0, ARGV[5] + 0
+local call, key = redis.call, KEYS[1]
+local charge, most, limit, window = struct.unpack('<dddd', ARGV[1])
 
 local at, start, current, previous = now, now - now % window, 0, 0
 local expires, kept = 0, false
-local state = redis.call('GET', key)
+local state = call('GET', key)
 if state then
   if #state ~= 40 then
     return redis.error_reply('WRONGSTATE the string at this key is not a counter of windowpane')
@@ -40,25 +40,11 @@ if state then
 end
 local elapsed = at - start
 
--- The wait, from `now`, until `wanted` fits, which it does not yet: until enough of a window has
--- elapsed that the count of the one before weighs at most what is left.
-local function wait(wanted)
-  local room, count, began = limit - current - wanted, previous, start
-  if room < 0 then
-    room, count, began = limit - wanted, current, start + window
-  end
-  if count <= room then
-    return began - now
-  end
-  local product = room * window
-  return began + window - (product - product % count) / count - now
-end
-
 local told = 0
 if limit == 0 then
   told = -1
 elseif previous * (window - elapsed) > (limit - current - charge) * window then
-  told = wait(charge)
+  told = nil
 else
   current = current + charge
 end
@@ -73,17 +59,36 @@ end
 if left < 0 then
   left = 0
 end
-if left < limit then
-  more = wait(left + 1)
+
+-- The wait, from `now`, until `wanted` fits, which it does not yet: until enough of a window has
+-- elapsed that the count of the one before weighs at most what is left. Once for what is asked, if
+-- it is denied, and once for more than is left, which mostly is the same.
+local wanted = told and left + 1 or charge
+while left < limit do
+  local room, count, began = limit - current - wanted, previous, start
+  if room < 0 then
+    room, count, began = limit - wanted, current, start + window
+  end
+  more = began - now
+  if count > room then
+    product = room * window
+    more = began + window - (product - product % count) / count - now
+  end
+  told = told or more
+  if wanted == left + 1 then
+    break
+  end
+  wanted = left + 1
 end
 
-if ARGV[1] == 'peek' then
-  return {told, at, 0, more, left}
+local reply = struct.pack('<ddddd', told, at, 0, more, left)
+if ARGV[2] then
+  return reply
 end
 if told == 0 then
   if kept and expires >= start + 2 * window then
     -- In place, which keeps the time to live.
-    redis.call('SETRANGE', key, 0, struct.pack('<d', current))
+    call('SETRANGE', key, '0', struct.pack('<d', current))
   else
     -- Until both windows are over. One millisecond more, because the server counts from when the
     -- script began.
@@ -92,11 +97,11 @@ if told == 0 then
     life = life < most and life or most
     expires = now - now % 1000 + 1000 * life
     local value = struct.pack('<ddddd', current, previous, start, window, expires)
-    redis.call('PSETEX', key, life, value)
+    call('PSETEX', key, life, value)
   end
-elseif at - now > window and redis.call('PTTL', key) > most then
+elseif at - now > window and call('PTTL', key) > most then
   -- The server's clock was set back. In two windows all of this is over, whatever it says then.
   local value = struct.pack('<ddddd', current, previous, start, window, 0)
-  redis.call('PSETEX', key, most, value)
+  call('PSETEX', key, most, value)
 end
-return {told, at, 0, more, left}
+return reply
