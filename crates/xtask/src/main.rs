@@ -1,9 +1,15 @@
-//! What CI and contributors run: `cargo xtask test`, `cargo xtask faults`, `cargo loom`.
+//! What CI and contributors run: `cargo xtask test`, `cargo loom`, and the commands that take longer.
 
 mod faults;
+mod features;
+mod instructions;
 mod loom;
+mod metadata;
+mod mutants;
 mod redis;
+mod supply;
 mod test;
+mod tools;
 
 use std::process::ExitCode;
 
@@ -20,14 +26,22 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Faults(faults::Args),
+    Features(features::Args),
+    Instructions(instructions::Args),
     Loom(loom::Args),
+    Mutants(mutants::Args),
+    Supply(supply::Args),
     Test(test::Args),
 }
 
 fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Faults(args) => faults::run(&args),
+        Command::Features(args) => features::run(&args),
+        Command::Instructions(args) => instructions::run(&args),
         Command::Loom(args) => loom::run(&args),
+        Command::Mutants(args) => mutants::run(&args),
+        Command::Supply(args) => supply::run(&args),
         Command::Test(args) => test::run(&args),
     }
 }

@@ -1,6 +1,8 @@
 //! A `redis-server` for the tests that need one: found, installed, or said plainly to be absent.
 
-use std::process::{Command, Stdio};
+use std::process::Command;
+
+use crate::tools::apt_install;
 
 /// The packages' own name for it, and that of its fork; the tests take the first they find.
 const SERVERS: [&str; 2] = ["redis-server", "valkey-server"];
@@ -20,7 +22,7 @@ pub(crate) fn provide() -> Server {
     if let Some(version) = version() {
         return Server::Found(version);
     }
-    if let Err(why) = install() {
+    if let Err(why) = apt_install("redis-server") {
         return Server::Absent(why);
     }
     match version() {
@@ -52,47 +54,4 @@ fn version() -> Option<String> {
             .success()
             .then(|| text.lines().next().unwrap_or(server).trim().to_owned())
     })
-}
-
-fn install() -> Result<(), String> {
-    let root = Command::new("id")
-        .arg("-u")
-        .output()
-        .is_ok_and(|id| id.stdout.trim_ascii() == b"0");
-    if !root {
-        return Err("redis-server not found, and only root can install it".into());
-    }
-    // Only the server: no recommended packages. A policy that starts no service is the caller's.
-    for arguments in [
-        &["update", "-qq"][..],
-        &[
-            "install",
-            "-y",
-            "-qq",
-            "--no-install-recommends",
-            "redis-server",
-        ][..],
-    ] {
-        let status = Command::new("apt-get")
-            .args(arguments)
-            .env("DEBIAN_FRONTEND", "noninteractive")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .status();
-        match status {
-            Ok(status) if status.success() => {}
-            Ok(status) => {
-                return Err(format!(
-                    "redis-server not found, and `apt-get {}` ended with {status}",
-                    arguments.join(" ")
-                ));
-            }
-            Err(error) => {
-                return Err(format!(
-                    "redis-server not found, and apt-get cannot be started: {error}"
-                ));
-            }
-        }
-    }
-    Ok(())
 }

@@ -5,6 +5,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::redis::{self, Server};
+use crate::tools::{SKIPPED, cargo};
 
 /// Everything that must pass before a change lands.
 #[derive(clap::Args)]
@@ -38,11 +39,7 @@ const STEPS: &[Step] = &[
             "warnings",
         ],
     ),
-    step(
-        "features: none",
-        &["check", "-p", "windowpane", "--no-default-features"],
-    ),
-    step("features: default", &["check", "-p", "windowpane"]),
+    step("features", &["xtask", "features"]),
     step(
         "tests",
         &["test", "--workspace", "--all-features", "--no-fail-fast"],
@@ -66,6 +63,8 @@ const STEPS: &[Step] = &[
             "--test",
         ],
     ),
+    step("instructions", &["xtask", "instructions"]),
+    step("supply chain", &["xtask", "supply"]),
     step("loom models", &["loom"]),
     Step {
         name: "docs",
@@ -91,13 +90,12 @@ impl Step {
         format!("{}cargo {}", env.collect::<String>(), self.cargo.join(" "))
     }
 
-    /// Runs the step, its output passed through. Only where tests will be skipped are they counted:
+    /// Runs the step, its output passed through. Only where something may be skipped is it counted:
     /// whoever reads through a pipe gets no colours.
     fn run(&self, skips: bool) -> Ran {
         println!("\n=== {}: {}", self.name, self.command_line());
         let start = Instant::now();
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut command = Command::new(cargo);
+        let mut command = cargo();
         command.args(self.cargo).envs(self.env.iter().copied());
         let done = match skips {
             true => counting_skips(&mut command),
@@ -120,16 +118,13 @@ impl Step {
 struct Ran {
     name: &'static str,
     passed: bool,
-    /// Tests that said they were skipped.
+    /// Tests or parts that said they were skipped.
     skipped: usize,
     time: Duration,
 }
 
-/// What a skipped test writes to the standard error.
-const SKIPPED: &str = "skipped: redis-server not found";
-
 /// Runs a command with its standard error read on the way through; whether it succeeded, and how
-/// many tests said there that they were skipped.
+/// many lines there said that something was skipped.
 fn counting_skips(command: &mut Command) -> std::io::Result<(bool, usize)> {
     let mut child = command.stderr(Stdio::piped()).spawn()?;
     let mut skipped = 0;
@@ -175,14 +170,14 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     // All steps run even if one fails, so that one run tells all.
     let results: Vec<Ran> = steps
         .iter()
-        .map(|step| step.run(absent && step.name == "tests"))
+        .map(|step| step.run(step.cargo[0] == "xtask" || absent && step.name == "tests"))
         .collect();
     println!("\n=== what ran");
     for ran in &results {
         let word = if ran.passed { "passed" } else { "FAILED" };
         let skipped = match ran.skipped {
             0 => String::new(),
-            count => format!(", {count} tests skipped"),
+            count => format!(", {count} skipped"),
         };
         let (name, seconds) = (ran.name, ran.time.as_secs_f64());
         println!("{name:18} {word} in {seconds:.0} s{skipped}");
@@ -193,7 +188,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     let failed = results.iter().filter(|ran| !ran.passed).count();
     let skipped: usize = results.iter().map(|ran| ran.skipped).sum();
     println!(
-        "\nsteps: {} passed, {failed} failed; tests skipped: {skipped}",
+        "\nsteps: {} passed, {failed} failed; skipped: {skipped}",
         results.len() - failed
     );
     if failed == 0 {

@@ -120,7 +120,10 @@ pub fn cores() -> usize {
 }
 
 fn system() -> Option<sysinfo::System> {
-    let mut system = sysinfo::System::new().ok()?;
+    if !sysinfo::IS_SUPPORTED_SYSTEM {
+        return None;
+    }
+    let mut system = sysinfo::System::new();
     system.refresh_memory();
     system.refresh_cpu_all();
     // While this process sleeps, what runs are others. The load average would tell of the compiler
@@ -144,8 +147,8 @@ fn cpu(system: &sysinfo::System) -> String {
 }
 
 fn kernel() -> String {
-    let name = sysinfo::System::name().unwrap_or_else(|_| std::env::consts::OS.into());
-    let kernel = sysinfo::System::kernel_version().unwrap_or_else(|_| "unknown kernel".into());
+    let name = sysinfo::System::name().unwrap_or_else(|| std::env::consts::OS.into());
+    let kernel = sysinfo::System::kernel_version().unwrap_or_else(|| "unknown kernel".into());
     format!("{name}, {kernel}, {}", std::env::consts::ARCH)
 }
 

@@ -1,0 +1,80 @@
+//! `cargo xtask mutants`: which changes of the limiters no test notices.
+
+use std::process::{Command, ExitCode};
+
+use crate::tools::{first_line, workspace};
+
+/// The crates that are mutated, and whose tests beside their own are run: what `core` decides is
+/// tested where it is used.
+const CRATES: &[(&str, &[&str])] = &[
+    ("core", &["mutex-log", "packed-counter", "baselines"]),
+    ("mutex-log", &[]),
+    ("cas-ring", &[]),
+    ("packed-counter", &[]),
+    ("bucket-ring", &[]),
+    ("baselines", &[]),
+    ("keyed", &[]),
+];
+
+/// Changes the limiters' code in one place after another and runs the tests, which must fail.
+///
+/// Hours for all; the survivors that are known, and why each is no gap, stand in
+/// `loom-tests/MUTANTS.md`. Needs `cargo install cargo-mutants --locked`.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The folder names of the crates; all if none is named.
+    crates: Vec<String>,
+    /// What else `cargo mutants` is told, after `--`.
+    #[arg(last = true)]
+    more: Vec<String>,
+}
+
+pub(crate) fn run(args: &Args) -> ExitCode {
+    let unknown = |name: &&String| !CRATES.iter().any(|(known, _)| known == name);
+    if let Some(name) = args.crates.iter().find(unknown) {
+        let names: Vec<_> = CRATES.iter().map(|(name, _)| *name).collect();
+        eprintln!("no crate `{name}`; there are: {}", names.join(", "));
+        return ExitCode::from(2);
+    }
+    if first_line("cargo", &["mutants", "--version"]).is_none() {
+        eprintln!("cargo-mutants not found: cargo install cargo-mutants --locked");
+        return ExitCode::FAILURE;
+    }
+    let chosen = CRATES.iter().filter(|(name, _)| {
+        args.crates.is_empty() || args.crates.iter().any(|chosen| chosen == name)
+    });
+    let mut survived = false;
+    for (name, beside) in chosen {
+        println!("\n=== {name}");
+        let mut command = Command::new("cargo");
+        command
+            .current_dir(workspace())
+            .args(["mutants", "--package", &format!("windowpane-{name}")])
+            .args(["--output", &format!("target/mutants/{name}")])
+            .args(&args.more);
+        if !beside.is_empty() {
+            let tested: Vec<_> = std::iter::once(name)
+                .chain(*beside)
+                .map(|name| format!("windowpane-{name}"))
+                .collect();
+            command.args(["--test-package", &tested.join(",")]);
+        }
+        // It ends with 2 if a mutant survived, with 3 if one ran into the timeout.
+        match command.status() {
+            Ok(status) if status.success() => {}
+            Ok(status) => {
+                eprintln!("{name}: cargo mutants ended with {status}");
+                survived = true;
+            }
+            Err(error) => {
+                eprintln!("cannot run cargo mutants: {error}");
+                return ExitCode::FAILURE;
+            }
+        }
+    }
+    if survived {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    }
+}
