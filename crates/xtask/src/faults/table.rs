@@ -11,7 +11,7 @@ pub(crate) struct Fault {
     pub(crate) seeded: &'static str,
     /// The arguments of the call of cargo that must fail.
     pub(crate) check: &'static [&'static str],
-    /// What the failing check prints: the name of the test or the model that found it.
+    /// What the failing check prints: that test or that model has found it.
     pub(crate) found_by: &'static str,
 }
 
@@ -23,7 +23,7 @@ pub(crate) const FAULTS: &[Fault] = &[
         shipped: "claimed.to_bits(),\n            Ordering::Release,",
         seeded: "claimed.to_bits(),\n            Ordering::Relaxed,",
         check: &["loom", "cas_ring ships", "sleeping_claimer"],
-        found_by: "cas_ring ships::sleeping_claimer",
+        found_by: "FAILED cas_ring ships::sleeping_claimer",
     },
     Fault {
         name: "lost-re-read",
@@ -32,7 +32,7 @@ pub(crate) const FAULTS: &[Fault] = &[
         shipped: "let stands = self.load_head() == head;",
         seeded: "let stands = true;",
         check: &["loom", "cas_ring ships", "reader_on_an_old_head"],
-        found_by: "cas_ring ships::reader_on_an_old_head",
+        found_by: "FAILED cas_ring ships::reader_on_an_old_head",
     },
     Fault {
         name: "off-by-one-at-the-edge",
@@ -41,7 +41,7 @@ pub(crate) const FAULTS: &[Fault] = &[
         shipped: "first < self.first.window() && self.is_only",
         seeded: "first <= self.first.window() && self.is_only",
         check: &["test", "-p", "windowpane-cas-ring", "--test", "conformance"],
-        found_by: "FAILED",
+        found_by: "the_ring_answers_every_case ... FAILED",
     },
     Fault {
         name: "plain-add",
@@ -62,7 +62,7 @@ pub(crate) const FAULTS: &[Fault] = &[
                         Ordering::Relaxed,
                     ) {",
         check: &["loom", "packed_counter ships", "last_permit"],
-        found_by: "packed_counter ships::last_permit",
+        found_by: "FAILED packed_counter ships::last_permit",
     },
     Fault {
         name: "no-clamp",
@@ -77,7 +77,7 @@ pub(crate) const FAULTS: &[Fault] = &[
             "--test",
             "fixed_window",
         ],
-        found_by: "FAILED",
+        found_by: "it_decides_as_a_count_by_window_does ... FAILED",
     },
     Fault {
         name: "wrong-lap",
@@ -86,7 +86,7 @@ pub(crate) const FAULTS: &[Fault] = &[
         shipped: "self.0 >> TIME_BITS == place.lap & TAG_MASK",
         seeded: "self.0 >> TIME_BITS == place.lap & TAG_MASK & 0xFE || self.0 >> TIME_BITS == place.lap & TAG_MASK",
         check: &["test", "-p", "windowpane-cas-ring", "--test", "oracle"],
-        found_by: "FAILED",
+        found_by: "the_ring_decides_as_the_log_does ... FAILED",
     },
     Fault {
         name: "eviction-of-a-live-key",
@@ -95,7 +95,7 @@ pub(crate) const FAULTS: &[Fault] = &[
         shipped: "let idle = |entry: &Entry<L>| self.is_idle(&entry.limiter, now);",
         seeded: "let idle = |entry: &Entry<L>| self.is_idle(&entry.limiter, now) || now > 0;",
         check: &["test", "-p", "windowpane-keyed", "--test", "cap"],
-        found_by: "FAILED",
+        found_by: "a_flood_of_keys_changes_nothing_for_those_who_are_live ... FAILED",
     },
     Fault {
         name: "partial-charge",
@@ -104,7 +104,7 @@ pub(crate) const FAULTS: &[Fault] = &[
         shipped: "head.claim(at, cost.get(), filled, self.capacity())",
         seeded: "head.claim(at, 1, filled, self.capacity())",
         check: &["test", "-p", "windowpane-cas-ring", "--test", "oracle"],
-        found_by: "FAILED",
+        found_by: "the_ring_decides_as_the_log_does ... FAILED",
     },
     Fault {
         name: "refund-twice",
@@ -119,7 +119,7 @@ pub(crate) const FAULTS: &[Fault] = &[
             "--test",
             "settle",
         ],
-        found_by: "FAILED",
+        found_by: "it_decides_as_if_each_request_had_cost_what_it_really_cost ... FAILED",
     },
     Fault {
         name: "stale-quota",
@@ -135,6 +135,6 @@ pub(crate) const FAULTS: &[Fault] = &[
             "--test",
             "change",
         ],
-        found_by: "FAILED",
+        found_by: "case_19_a_limit_is_raised_and_lowered_below_what_is_used ... FAILED",
     },
 ];
