@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
+use super::compare;
 use super::markdown::table;
 use super::readme;
 use super::run::Run;
@@ -123,7 +124,7 @@ pub fn write_index(results: &Path) -> Result<()> {
             let name = folder_name(run);
             let environment = &run.environment;
             vec![
-                format!("[{name}]({name}/REPORT.md)"),
+                format!("[{name}]({name}/REPORT.md)") + &compared(run),
                 environment.cpu.clone(),
                 environment.cores.to_string(),
                 environment.mode.clone(),
@@ -147,6 +148,14 @@ pub fn write_index(results: &Path) -> Result<()> {
         "README.md",
         &format!("{INDEX}{}", list.trim_end().to_string() + "\n"),
     )
+}
+
+/// The link to the comparison that a run keeps with another.
+fn compared(run: &Run) -> String {
+    match run.folder.join(compare::FILE).is_file() {
+        true => format!(" ([compared]({}/{}))", folder_name(run), compare::FILE),
+        false => String::new(),
+    }
 }
 
 /// The files with a region of figures, and the way from each to `results/`.

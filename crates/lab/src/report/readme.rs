@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result};
 
+use super::compare;
 use super::figures::{bytes, millions, percent, thousands, time};
 use super::markdown::table;
 use super::run::Run;
@@ -20,6 +21,12 @@ pub(super) fn of_run(run: &Run) -> String {
     );
     for sentence in verdict(run) {
         text += &format!("- {sentence}\n");
+    }
+    if run.folder.join(compare::FILE).is_file() {
+        text += &format!(
+            "\n[{0}]({0}) compares it with another run, row by row.\n",
+            compare::FILE
+        );
     }
     text
 }

@@ -49,7 +49,35 @@ fn a_run_is_rendered_and_compared_with_itself() {
     let output = lab(&["compare", run, run], results.path());
     let told = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{told}");
-    assert!(told.contains("\n0 of "), "{told}");
+    assert!(told.starts_with("Same commit. In "), "{told}");
+
+    let out = results.path().join("out.md");
+    let out = out.to_str().unwrap();
+    let output = lab(
+        &["compare", run, run, "--markdown", out, "--json", "-"],
+        results.path(),
+    );
+    assert!(output.status.success());
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["schema"], "windowpane-compare/1");
+    assert_eq!(json["same_commit"], "yes");
+    let rows = json["rows"].as_array().unwrap();
+    assert_eq!(
+        rows.len() as u64,
+        json["all"]["no_difference_shown"].as_u64().unwrap()
+            + json["all"]["equal"].as_u64().unwrap()
+    );
+    assert!(rows.iter().any(|row| row["kind"] == "throughput"
+        && row["verdict"] == "no-difference-shown"
+        && row["ratio"] == 1.0));
+    let written = std::fs::read_to_string(out).unwrap();
+    assert!(written.contains("| throughput | 100 % |"), "{written}");
+
+    let output = lab(
+        &["compare", run, run, "--markdown", "-", "--json", "-"],
+        results.path(),
+    );
+    assert_eq!(output.status.code(), Some(2));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod accuracy;
 mod charts;
 mod commands;
+mod compared;
 mod definitions;
 mod harness;
 mod keyed;

@@ -165,7 +165,8 @@ fn throughput(
 }
 
 fn latencies(recording: &mut Recording, name: &str, nth: usize) {
-    for round in 0..=1 {
+    // Round 0 is all rounds together.
+    for round in 0..=ROUNDS {
         for threads in THREADS {
             let row = LatencyRow {
                 round,

@@ -6,8 +6,7 @@ use std::path::Path;
 
 use windowpane_lab::measure::folder;
 use windowpane_lab::measure::state::State;
-use windowpane_lab::report::compare::{compare, share_without_difference, write_before};
-use windowpane_lab::report::spread::Difference;
+use windowpane_lab::report::compare::write_before;
 use windowpane_lab::report::{Run, publish, render, verdict};
 
 use crate::recorded;
@@ -206,21 +205,6 @@ fn a_measurement_whose_share_is_wrong_counts_for_nothing() {
         report.contains("15 measurements count for nothing"),
         "{report}"
     );
-}
-
-#[test]
-fn two_runs_differ_where_they_do_and_nowhere_else() {
-    let (_a, before) = rendered(&[]);
-    let (_b, after) = rendered(&[("governor", 1.5), ("plain-log", 0.5)]);
-    let same = compare(&before, &before);
-    assert!((share_without_difference(&same) - 1.0).abs() < 1e-9);
-    for row in compare(&before, &after) {
-        match row.contestant.as_str() {
-            "governor" => assert!(row.difference.is_larger(), "{row:?}"),
-            "plain-log" => assert!(row.difference.is_smaller(), "{row:?}"),
-            _ => assert!(matches!(row.difference, Difference::NotShown(_)), "{row:?}"),
-        }
-    }
 }
 
 #[test]

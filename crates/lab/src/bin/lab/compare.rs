@@ -1,24 +1,89 @@
 //! `lab compare`: two recorded runs, row by row.
 
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anyhow::Context;
+use windowpane_lab::replay::Output;
+use windowpane_lab::report::compare::{Comparison, compare, markdown, text};
 use windowpane_lab::report::{self, Run};
 
-/// Compares two recorded runs: which rows differ by more than the noise.
+const EXAMPLES: &str = "\
+Examples:
+  What a change did, for its review:
+    cargo lab compare results/BEFORE results/latest --markdown compare.md
+
+  How far two runs of one commit agree, kept with the second when it is published:
+    cargo bench && cargo lab publish
+    cargo bench && cargo lab publish --against results/FIRST
+
+Rows are of throughput, speed on a traffic, service and response time (p50, p99, p99.9), many keys,
+a stalled thread, memory and accuracy. Each is faster, slower, `no difference shown`, equal,
+changed, or cannot be compared, and why. The columns of the JSON are documented in COMPARE.md of
+the package.";
+
+/// Compares two recorded runs: which rows differ by more than the noise of both.
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The folder of the first run.
     before: PathBuf,
     /// The folder of the second run.
     after: PathBuf,
+    /// Write the comparison as Markdown, too; `-` for the standard output, and no text then.
+    #[arg(long, value_name = "OUT.md|-")]
+    markdown: Option<PathBuf>,
+    /// Write every row as JSON, too; `-` for the standard output, and no text then.
+    #[arg(long, value_name = "OUT.json|-")]
+    json: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: Args) -> ExitCode {
-    let runs = Run::load(&args.before).and_then(|before| Ok((before, Run::load(&args.after)?)));
-    crate::report::ended(
-        runs.and_then(|(before, after)| {
-            report::console::say(&report::compare::told(&before, &after))
-        }),
-    )
+    crate::report::ended(run_all(&args))
+}
+
+fn run_all(args: &Args) -> anyhow::Result<()> {
+    let before = Run::load(&args.before)?;
+    let comparison = compare(&before, &Run::load(&args.after)?);
+    let outputs = [
+        (
+            &args.markdown,
+            args.markdown.as_ref().map(|_| markdown(&comparison)),
+        ),
+        (
+            &args.json,
+            args.json.as_ref().map(|_| json(&comparison)).transpose()?,
+        ),
+    ];
+    let is_stdout = |path: &Path| path.as_os_str() == "-";
+    let mut silent = false;
+    let mut written = Vec::new();
+    for (path, told) in outputs {
+        let (Some(path), Some(told)) = (path, told) else {
+            continue;
+        };
+        if is_stdout(path) {
+            anyhow::ensure!(
+                !silent,
+                "--markdown and --json: only one of them can go to the standard output"
+            );
+            silent = true;
+            report::console::say(&told)?;
+        } else {
+            let mut output = Output::create(path)?;
+            let all = output.write_all(told.as_bytes());
+            all.with_context(|| format!("cannot write {}", path.display()))?;
+            written.push(output);
+        }
+    }
+    Output::finish(written)?;
+    match silent {
+        true => Ok(()),
+        false => report::console::say(&text(&comparison)),
+    }
+}
+
+fn json(comparison: &Comparison) -> anyhow::Result<String> {
+    Ok(serde_json::to_string_pretty(comparison)? + "\n")
 }

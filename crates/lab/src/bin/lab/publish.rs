@@ -1,9 +1,10 @@
 //! `lab publish`: the latest run becomes a published one.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use windowpane_lab::measure::folder;
-use windowpane_lab::report::publish;
+use windowpane_lab::report::{Run, compare, publish};
 
 /// Copies the latest run to results/DATE-MACHINE/, never over another, and refreshes the index
 /// and the README's figures.
@@ -12,13 +13,30 @@ pub(crate) struct Args {
     /// The machine's name in the folder's; the processor's name if left out.
     #[arg(long)]
     name: Option<String>,
+    /// Compare with this recorded run, and keep the comparison as COMPARE.md beside the report: of
+    /// two runs of one commit it says in how many rows no difference is shown.
+    #[arg(long, value_name = "RUN")]
+    against: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: Args) -> ExitCode {
     let results = folder::results();
-    let published = publish::publish(&folder::latest(), &results, args.name.as_deref());
-    crate::report::ended(published.and_then(|place| {
+    // Read first: a run that cannot be compared with must not be told of when all is copied.
+    let against = args.against.as_deref().map(Run::load).transpose();
+    let published = against.and_then(|against| {
+        let place = publish::publish(&folder::latest(), &results, args.name.as_deref())?;
+        Ok((place, against))
+    });
+    crate::report::ended(published.and_then(|(place, against)| {
         println!("published {}", place.display());
+        if let Some(against) = against {
+            let kept = compare::keep(&against, &place)?;
+            println!(
+                "compared with {}: {}",
+                against.folder.display(),
+                kept.display()
+            );
+        }
         publish::write_index(&results)?;
         println!("refreshed {}", results.join("README.md").display());
         for file in publish::fill_figures(&folder::workspace())? {

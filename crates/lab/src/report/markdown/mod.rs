@@ -54,7 +54,7 @@ pub(super) fn table(header: &[String], rows: &[Vec<String>]) -> String {
 }
 
 /// A Markdown table whose first columns are words and whose others are figures.
-fn table_of(words: usize, header: &[String], rows: &[Vec<String>]) -> String {
+pub(super) fn table_of(words: usize, header: &[String], rows: &[Vec<String>]) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let mut text = line(header);
     let mut rule = vec!["---".to_string(); words];
