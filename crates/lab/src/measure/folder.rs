@@ -9,6 +9,7 @@ use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use serde::Serialize;
 
 use super::recording::Recording;
+use crate::replay::Output;
 
 /// The workspace's folder of runs: where the environment variable `WINDOWPANE_RESULTS` says, else
 /// `results` beside the workspace's `Cargo.toml`.
@@ -142,12 +143,23 @@ fn csv<T: Serialize>(folder: &Path, name: &str, rows: impl IntoIterator<Item = T
     write().with_context(|| format!("cannot write {name}"))
 }
 
-/// Writes a text file.
+/// Writes a text file, whole or not at all: what was there before stays until all is written.
 ///
 /// # Errors
 /// If it cannot be written; it is named.
 pub fn text(folder: &Path, name: &str, text: &str) -> Result<()> {
-    fs::write(folder.join(name), text).with_context(|| format!("cannot write {name}"))
+    put(&folder.join(name), text.as_bytes())
+}
+
+/// Writes a file, whole or not at all.
+///
+/// # Errors
+/// If it cannot be written; it is named.
+pub fn put(file: &Path, bytes: &[u8]) -> Result<()> {
+    let mut output = Output::create(file)?;
+    let written = output.write_all(bytes);
+    written.with_context(|| format!("cannot write {}", file.display()))?;
+    Ok(Output::finish([output])?)
 }
 
 /// The histograms in HdrHistogram's V2 encoding, compressed, and their values by percentile.

@@ -303,6 +303,7 @@ impl Engine {
             allowed: lane.tally.allowed,
             denied: lane.tally.denied,
             errors: lane.tally.errors,
+            keys_denied: lane.tally.keys_denied(),
             against_oracle: lane.judge.as_ref().map(|judge| Comparison {
                 false_allows: judge.false_allows,
                 false_denies: judge.false_denies,

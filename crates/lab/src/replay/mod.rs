@@ -8,6 +8,7 @@
 //! | `requests` | recorded requests one by one, for other measurements |
 //! | `engine` | all of it, from the first request to the summary |
 //! | `rows`, `summary`, `table`, `excerpt`, `output`, `place` | what is written, and where |
+//! | `report` | the page of `--report` |
 //!
 //! The command, its outputs and their columns are documented in `REPLAY.md` of this crate.
 
@@ -23,6 +24,7 @@ mod keys;
 mod lines;
 mod output;
 mod place;
+mod report;
 mod requests;
 mod rows;
 mod run;
@@ -39,6 +41,7 @@ pub use excerpt::one_line;
 pub use input::{BadLine, Format, InputOptions};
 pub use judge::Overshoot;
 pub use output::{Output, remove_unfinished};
+pub use report::Report;
 pub use requests::requests;
 pub use rows::{Decisions, Disagreements};
 pub use run::{Answer, Meter};

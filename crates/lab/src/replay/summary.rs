@@ -69,6 +69,9 @@ pub struct AlgorithmSummary {
     pub denied: u64,
     /// Requests without a decision.
     pub errors: u64,
+    /// Keys of which at least one request was denied; for pages, and not in the JSON.
+    #[serde(skip)]
+    pub keys_denied: u64,
     /// Against the oracle; `None` if nothing was compared.
     pub against_oracle: Option<Comparison>,
     /// Bytes allocated by its store of limiters and not freed at the end, divided by the keys.

@@ -135,17 +135,17 @@ fn align(table: &mut Table) {
     }
 }
 
-fn number(number: u64) -> String {
+pub(super) fn number(number: u64) -> String {
     HumanCount(number).to_string()
 }
 
-fn count(number: u64, what: &str) -> String {
+pub(super) fn count(number: u64, what: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {what}{plural}", HumanCount(number))
 }
 
 /// A share of the limit. What is above 0 does not read as 0.
-fn percent(share: f64) -> String {
+pub(super) fn percent(share: f64) -> String {
     match share * 100.0 {
         percent if percent < 0.01 => "<0.01 %".into(),
         percent if percent < 10.0 => format!("{percent:.2} %"),
@@ -154,7 +154,7 @@ fn percent(share: f64) -> String {
 }
 
 /// A span of time to about three digits.
-fn span(nanos: u64) -> String {
+pub(super) fn span(nanos: u64) -> String {
     const SECOND: u64 = 1_000_000_000;
     let (unit, name) = match nanos {
         n if n >= 172_800 * SECOND => (86_400 * SECOND, "d"),

@@ -14,6 +14,12 @@ pub(super) struct Tally {
 }
 
 impl Tally {
+    /// Keys of which at least one request was denied.
+    pub(super) fn keys_denied(&self) -> u64 {
+        let denied = self.denied_by_key.iter().filter(|denied| **denied > 0);
+        denied.count() as u64
+    }
+
     /// Counts the answers to a batch, in which `keys` keys are known.
     pub(super) fn count(&mut self, requests: &[Request], answers: &[Answer], keys: usize) {
         self.denied_by_key

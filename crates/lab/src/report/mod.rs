@@ -43,14 +43,15 @@ pub(crate) const PAGE_FILE: &str = "report.html";
 /// If it holds no run, or a file cannot be written.
 pub fn render(place: &Path) -> Result<Run> {
     let run = Run::load(place)?;
+    // All is made before anything is written: what cannot be made leaves the files as they were.
     let charts = charts::draw(&run)?;
+    let report = markdown::report(&run);
+    let page = page::markdown::page(&report, &charts).document();
     for (file, chart) in &charts {
         folder::text(place, file, chart)?;
     }
     summary::write(&run, place)?;
-    let report = markdown::report(&run);
     folder::text(place, "REPORT.md", &report)?;
-    let page = page::markdown::page(&report, &charts).document();
     folder::text(place, PAGE_FILE, &page)?;
     folder::text(place, "README.md", &readme::of_run(&run))?;
     Ok(run)

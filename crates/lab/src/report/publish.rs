@@ -188,7 +188,7 @@ pub fn fill_figures(workspace: &Path) -> Result<Vec<PathBuf>> {
         })
         .collect::<Result<_>>()?;
     for (file, text) in &filled {
-        fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))?;
+        folder::put(file, text.as_bytes())?;
     }
     Ok(filled.into_iter().map(|(file, _)| file).collect())
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde::Serialize;
 
+use crate::measure::folder;
 use crate::measure::plan::REFERENCE;
 use crate::measure::rows::ContestantRow;
 use crate::measure::state::State;
@@ -38,11 +39,11 @@ struct Row {
 /// If the file cannot be written.
 pub(super) fn write(run: &Run, place: &Path) -> Result<()> {
     let write = || -> Result<()> {
-        let mut writer = csv::Writer::from_path(place.join("summary.csv"))?;
+        let mut writer = csv::Writer::from_writer(Vec::new());
         for row in rows(run) {
             writer.serialize(row)?;
         }
-        Ok(writer.flush()?)
+        folder::put(&place.join("summary.csv"), &writer.into_inner()?)
     };
     write().context("cannot write summary.csv")
 }

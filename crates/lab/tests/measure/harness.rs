@@ -241,6 +241,17 @@ fn an_interrupted_run_keeps_what_it_has_and_says_so() {
     let recording = session(&everyone, &AtomicBool::new(true), "").run(environment());
     assert_eq!(recording.environment.partial, "interrupted");
     assert_eq!(recording.environment.rounds, 0);
+    // However early: what there is is written, and both reports say that it is not all.
+    let folder = tempfile::tempdir().unwrap();
+    windowpane_lab::measure::folder::write_raw(&recording, folder.path()).unwrap();
+    windowpane_lab::report::render(folder.path()).unwrap();
+    for report in ["REPORT.md", "report.html"] {
+        let text = std::fs::read_to_string(folder.path().join(report)).unwrap();
+        assert!(
+            text.contains("This run is partial: interrupted."),
+            "{report}"
+        );
+    }
 }
 
 #[test]

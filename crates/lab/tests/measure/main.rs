@@ -11,6 +11,8 @@ mod memory;
 mod recorded;
 mod reports;
 mod stalled;
+#[cfg(target_os = "linux")]
+mod unwritable;
 
 /// Counts what is allocated; the tests of memory read it.
 #[global_allocator]

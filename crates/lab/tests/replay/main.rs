@@ -7,4 +7,5 @@ mod conformance;
 mod ending;
 mod formats;
 mod outputs;
+mod report;
 mod support;

@@ -14,7 +14,7 @@ use windowpane_core::Quotas;
 use windowpane_lab::registry::{ALGORITHMS, Algorithm, BuildOptions, ORACLE};
 use windowpane_lab::replay::{
     ColumnNames, Decisions, Disagreements, Format, InputOptions, Observer, Options, Output,
-    ReplayError, Skipped, Summary, TimeUnit, one_line, render, replay,
+    ReplayError, Report, Skipped, Summary, TimeUnit, one_line, render, replay,
 };
 use windowpane_mutex_log::OnRegression;
 
@@ -43,6 +43,9 @@ Examples:
   Tokens of a language model as costs, and where an estimate differs from the exact answer:
     cargo lab replay --quota 500000/60s --algorithm packed-counter --time-column TIMESTAMP \\
         --cost-column ContextTokens+GeneratedTokens --disagreements differ.csv trace.csv
+
+  A page for a design review: who would be denied and when:
+    cargo lab replay --quota 60/60s --algorithm all --report replay.html access.log
 
   From a pipe, the summary as JSON:
     zcat access.log.gz | cargo lab replay --quota 60/60s --algorithm cas-ring --json - -
@@ -111,6 +114,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "OUT.json|-")]
     json: Option<PathBuf>,
 
+    /// Write a page of HTML: who would be denied and when, and where the limiters differ; `-` for the
+    /// standard output, and no table then
+    #[arg(long, value_name = "OUT.html|-")]
+    report: Option<PathBuf>,
+
     /// Count and skip lines that are no requests, rather than stop at the first
     #[arg(long)]
     skip_bad: bool,
@@ -165,10 +173,13 @@ fn run_all(args: &Args) -> Result<(), ReplayError> {
         .map(|path| Disagreements::new(Output::create(path)?))
         .transpose()?;
     let mut json = args.json.as_deref().map(Output::create).transpose()?;
+    let mut page = args.report.as_deref().map(Output::create).transpose()?;
+    let mut report = args.report.as_ref().map(|_| Report::new());
 
     let mut observers: Vec<&mut dyn Observer> = Vec::new();
     observers.extend(decisions.as_mut().map(|rows| rows as &mut dyn Observer));
     observers.extend(disagreements.as_mut().map(|rows| rows as &mut dyn Observer));
+    observers.extend(report.as_mut().map(|report| report as &mut dyn Observer));
     let mut bar = Bar::new(source.length, args.writes_to_stdout());
     let summary = replay(
         source.bytes,
@@ -190,10 +201,17 @@ fn run_all(args: &Args) -> Result<(), ReplayError> {
     if let Some(json) = &mut json {
         write_json(json, &summary).map_err(|error| ReplayError::output(json.name(), error))?;
     }
+    if let (Some(page), Some(report)) = (&mut page, &mut report) {
+        let told = report.page(&summary, &command());
+        told.map_err(io::Error::other)
+            .and_then(|told| page.write_all(told.as_bytes()))
+            .map_err(|error| ReplayError::output(page.name(), error))?;
+    }
     let outputs = [
         decisions.map(Decisions::into_output).transpose()?,
         disagreements.map(Disagreements::into_output).transpose()?,
         json,
+        page,
     ];
     Output::finish(outputs.into_iter().flatten())?;
     if !args.writes_to_stdout() {
@@ -206,6 +224,20 @@ fn run_all(args: &Args) -> Result<(), ReplayError> {
 fn write_json(output: &mut Output, summary: &Summary) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *output, summary)?;
     writeln!(output)
+}
+
+/// The command as it is typed in a shell.
+fn command() -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./,:=+%@".contains(&byte);
+    let quoted = |word: std::ffi::OsString| {
+        let word = word.to_string_lossy().into_owned();
+        match !word.is_empty() && word.bytes().all(plain) {
+            true => word,
+            false => format!("'{}'", word.replace('\'', r"'\''")),
+        }
+    };
+    let words: Vec<String> = std::env::args_os().skip(1).map(quoted).collect();
+    format!("cargo lab {}", words.join(" "))
 }
 
 impl Args {
@@ -312,6 +344,7 @@ impl Args {
             ("--decisions", &self.decisions),
             ("--disagreements", &self.disagreements),
             ("--json", &self.json),
+            ("--report", &self.report),
         ];
         outputs
             .into_iter()

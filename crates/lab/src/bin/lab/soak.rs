@@ -1,16 +1,16 @@
 //! `lab soak`: long random use of all limiters, the invariant watched.
 
-use std::fs::OpenOptions;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use comfy_table::{LineStyle, Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
 use windowpane_core::{format_nanos, parse_nanos};
 use windowpane_lab::measure::environment::Environment;
 use windowpane_lab::measure::folder;
+use windowpane_lab::replay::Output;
 use windowpane_lab::report::console;
 use windowpane_lab::soak::{self, Tally};
 
@@ -52,8 +52,8 @@ fn soaked(args: &Args) -> Result<()> {
     let here = match &args.log {
         None => None,
         Some(log) => {
-            let file = OpenOptions::new().create(true).append(true).open(log);
-            file.with_context(|| cannot_write(log))?;
+            // Begun and dropped, it leaves nothing.
+            drop(Output::create(log)?);
             Some(Environment::observe(&folder::workspace()))
         }
     };
@@ -79,7 +79,7 @@ fn soaked(args: &Args) -> Result<()> {
             "lab soak --for {lasted} --seed {}\n{}, {} cores, revision {}, {}\n\n",
             args.seed, here.cpu, here.cores, here.git_revision, here.began,
         );
-        std::fs::write(log, head + &text).with_context(|| cannot_write(log))?;
+        folder::put(log, (head + &text).as_bytes())?;
     }
     match soaked {
         Ok(_) => Ok(()),
@@ -89,10 +89,6 @@ fn soaked(args: &Args) -> Result<()> {
             broken.seed
         ),
     }
-}
-
-fn cannot_write(path: &Path) -> String {
-    format!("cannot write {}", path.display())
 }
 
 fn table(tallies: &[(&'static str, Tally)]) -> Table {

@@ -138,6 +138,21 @@ impl Canvas<'_> {
         self.line(&[(self.x(from), y), (self.x(to), y)], style.color, 2)
     }
 
+    /// A bar from the horizontal axis up, at least a unit wide and, if it is above 0, high.
+    pub(super) fn bar(&self, from: f64, to: f64, y: f64, style: &Style) -> Result<()> {
+        if y <= 0.0 {
+            return Ok(());
+        }
+        let bottom = self.top + self.height;
+        let (left, right) = (self.x(from), self.x(to));
+        let corners = [
+            (left, self.y(y).min(bottom - 1)),
+            (right.max(left + 1), bottom),
+        ];
+        let bar = Rectangle::new(corners, style.color.filled());
+        self.area.draw(&bar).map_err(failed)
+    }
+
     /// A curve with a marker at each point.
     pub(super) fn curve(&self, points: &[(f64, f64)], style: &Style) -> Result<()> {
         let points: Vec<(i32, i32)> = points

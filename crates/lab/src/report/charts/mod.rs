@@ -7,6 +7,7 @@ mod latency;
 mod memory;
 mod style;
 mod throughput;
+pub(crate) mod timeline;
 
 use std::collections::BTreeMap;
 

@@ -77,6 +77,23 @@ fn style(origin: &str, seen: &mut [usize; 2]) -> Style {
     }
 }
 
+/// Filled bars of this colour.
+const fn bars(color: RGBColor) -> Style {
+    Style {
+        color,
+        shape: Shape::Square,
+        filled: true,
+        dashes: DASHES[0],
+    }
+}
+
+/// Bars of all there is.
+pub(super) const ALL_BARS: Style = bars(FLOOR);
+/// Bars of what is denied.
+pub(super) const DENIED_BARS: Style = bars(RIVAL);
+/// Bars of what differs from the oracle.
+pub(super) const DIFFER_BARS: Style = bars(OURS);
+
 /// The style of a number of threads: hollow where there are more than cores.
 pub(super) fn of_threads(nth: usize, oversubscribed: bool) -> Style {
     Style {

@@ -180,8 +180,11 @@ fn measured(run: &Run) -> Of {
             contestant: row.contestant.clone(),
         };
         let of = all.entry(place).or_default();
-        // The pace is measured, too, and no two readings are alike to the last digit.
-        of.terms = format!("a clock that runs {:.0} times as fast", row.clock_pace);
+        // Elsewhere it is real time, or as fast as the contestant needs. The pace is measured, too,
+        // and no two readings are alike to the last digit.
+        if row.state == State::Allowed.word() {
+            of.terms = format!("a clock {:.0} times as fast", row.clock_pace);
+        }
         add(of, row.round, row.per_second, row.side, row.share_ok);
     }
     for row in run.traffic.iter().filter(|row| row.cannot.is_empty()) {

@@ -3,9 +3,12 @@
 
 use std::collections::BTreeMap;
 
+use comfy_table::CellAlignment;
+
 use super::super::console;
 use super::super::figures::{millions, percent, time, times};
 use super::super::markdown::table_of;
+use super::super::spread::Spread;
 use super::{Comparison, Counts, Head, Kind, Row, SameCommit, Verdict};
 
 /// What a comparison is told by.
@@ -21,9 +24,13 @@ pub fn text(comparison: &Comparison) -> String {
     let part = |part: Part| match part {
         Part::Heading(heading) => format!("{heading}:\n"),
         Part::Said(said) => format!("{said}\n\n"),
-        Part::Table(_, header, rows) => {
+        Part::Table(words, header, rows) => {
             let header = header.into_iter().map(String::from).collect();
-            format!("{}\n\n", console::table(header, rows))
+            let mut table = console::table(header, rows);
+            for column in table.column_iter_mut().take(words) {
+                column.set_cell_alignment(CellAlignment::Left);
+            }
+            format!("{table}\n\n")
         }
     };
     let told: String = parts(comparison).into_iter().map(part).collect();
@@ -86,7 +93,8 @@ fn parts(comparison: &Comparison) -> Vec<Part> {
 
 const HOW: &str = "A row is faster or slower if the bootstrap's 95 % interval of the ratio of the rounds' medians excludes equality \
 and the ratio is above the noise of both runs, as within a run: that of the reference against itself, or, where there is no such pair (latency, traffic), \
-of everyone in the cell against themselves one round later; a time must differ by more than a step of the clock, too. Bytes and decisions are equal or changed.";
+of everyone in the cell against themselves one round later; a time must differ by more than a step of the clock, too. The wider the noise, the less it means that no difference is shown. \
+Bytes and decisions are equal or changed; stores whose hasher is seeded at random are of another size each time.";
 
 /// What the comparison says, in a few sentences.
 fn verdict(comparison: &Comparison) -> String {
@@ -150,7 +158,7 @@ fn heads(comparison: &Comparison) -> Part {
 }
 
 fn counts(comparison: &Comparison) -> Part {
-    let row = |word: &str, counts: Counts| {
+    let row = |word: &str, counts: Counts, noise: Option<f64>| {
         let mut row = vec![word.to_string(), counts.share().map_or("—".into(), percent)];
         let figures = [
             counts.compared(),
@@ -161,14 +169,19 @@ fn counts(comparison: &Comparison) -> Part {
             counts.cannot_be_compared,
         ];
         row.extend(figures.map(|count| count.to_string()));
+        row.push(noise.map_or("—".into(), percent));
         row
+    };
+    let noise = |kind: Kind| {
+        let of_kind = comparison.rows.iter().filter(|row| row.kind == kind);
+        Some(Spread::of(of_kind.filter_map(|row| row.noise))?.median)
     };
     let kinds = Kind::ALL.into_iter().filter_map(|kind| {
         let counts = comparison.counts(kind);
-        (counts != Counts::default()).then(|| row(kind.word(), counts))
+        (counts != Counts::default()).then(|| row(kind.word(), counts, noise(kind)))
     });
     let mut rows: Vec<Vec<String>> = kinds.collect();
-    rows.push(row("all", comparison.all));
+    rows.push(row("all", comparison.all, None));
     let header = vec![
         "rows of",
         "no difference",
@@ -178,6 +191,7 @@ fn counts(comparison: &Comparison) -> Part {
         "slower",
         "changed",
         "cannot be compared",
+        "noise, median",
     ];
     Part::Table(1, header, rows)
 }
