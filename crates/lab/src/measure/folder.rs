@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Error, Result, bail};
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use serde::Serialize;
 
@@ -156,10 +156,19 @@ pub fn text(folder: &Path, name: &str, text: &str) -> Result<()> {
 /// # Errors
 /// If it cannot be written; it is named.
 pub fn put(file: &Path, bytes: &[u8]) -> Result<()> {
-    let mut output = Output::create(file)?;
+    // An output's error says all in one line: its source told again would say it twice.
+    let mut output = Output::create(file).map_err(Error::msg)?;
     let written = output.write_all(bytes);
     written.with_context(|| format!("cannot write {}", file.display()))?;
-    Ok(Output::finish([output])?)
+    Output::finish([output]).map_err(Error::msg)
+}
+
+/// Fails now if that file cannot be written, and not after the work; it is as it was.
+///
+/// # Errors
+/// The same that [`put`] would meet.
+pub fn check_file(file: &Path) -> Result<()> {
+    Output::create(file).map(drop).map_err(Error::msg)
 }
 
 /// The histograms in HdrHistogram's V2 encoding, compressed, and their values by percentile.

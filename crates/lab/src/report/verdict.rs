@@ -135,11 +135,12 @@ fn fastest(run: &Run, state: State) -> String {
         }
         parts.push(part);
     }
-    format!(
-        "**Fastest where all is {}:** {}.",
-        state.word(),
-        parts.join(". ")
-    )
+    // A run that is interrupted early has no rounds.
+    let told = match parts.is_empty() {
+        true => "not measured".into(),
+        false => parts.join(". "),
+    };
+    format!("**Fastest where all is {}:** {told}.", state.word())
 }
 
 /// The fastest with its figure, and those that are not shown to be slower.
@@ -282,6 +283,9 @@ fn losses(run: &Run) -> String {
         }
     }
     match told.is_empty() {
+        _ if run.throughput.iter().all(|row| row.round == 0) => {
+            "**Where ours lose:** not measured.".into()
+        }
         true => "**Where ours lose:** no rival is shown to be faster anywhere.".into(),
         false => format!(
             "**Where ours lose** (the fastest rival of each cell): {}.",

@@ -81,6 +81,41 @@ fn a_run_is_rendered_and_compared_with_itself() {
 }
 
 #[test]
+fn a_run_is_published_with_its_comparison_or_not_at_all() {
+    let workspace = tempfile::tempdir().unwrap();
+    let place = |name: &str| workspace.path().join(name);
+    std::fs::create_dir_all(place("crates/windowpane")).unwrap();
+    std::fs::write(place("Cargo.lock"), "").unwrap();
+    for page in ["README.md", "crates/windowpane/WHICH.md"] {
+        let region = "<!-- figures:begin -->\n<!-- figures:end -->\n";
+        std::fs::write(place(page), region).unwrap();
+    }
+    let results = place("results");
+    for run in ["first", "latest"] {
+        std::fs::create_dir_all(results.join(run)).unwrap();
+        recorded::write(&[], &results.join(run));
+    }
+    let publish = |against: &str| {
+        Command::new(env!("CARGO_BIN_EXE_lab"))
+            .args(["publish", "--name", "x", "--against", against])
+            .current_dir(workspace.path())
+            .env("WINDOWPANE_RESULTS", &results)
+            .output()
+            .unwrap()
+    };
+    let published = results.join("2024-05-12-x");
+    let output = publish("results/nothing");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!published.exists());
+
+    let output = publish("results/first");
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{error}");
+    let kept = std::fs::read_to_string(published.join("COMPARE.md")).unwrap();
+    assert!(kept.contains("Same commit. In "), "{kept}");
+}
+
+#[test]
 fn a_closed_pipe_ends_quietly() {
     let results = tempfile::tempdir().unwrap();
     let run = results.path().join("run");

@@ -39,6 +39,7 @@ fn fails_clearly(output: &Output) {
     assert_eq!(output.status.code(), Some(2), "{error}");
     assert_eq!(error.lines().count(), 1, "{error}");
     assert!(error.contains("cannot write"), "{error}");
+    assert_eq!(error.matches("os error").count(), 1, "{error}");
 }
 
 #[test]

@@ -1,11 +1,9 @@
 //! `lab compare`: two recorded runs, row by row.
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context;
-use windowpane_lab::replay::Output;
+use windowpane_lab::measure::folder;
 use windowpane_lab::report::compare::{Comparison, compare, markdown, text};
 use windowpane_lab::report::{self, Run};
 
@@ -44,6 +42,10 @@ pub(crate) fn run(args: Args) -> ExitCode {
 }
 
 fn run_all(args: &Args) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        args.markdown.is_none() || args.markdown != args.json,
+        "--markdown and --json: expected a place of its own for each"
+    );
     let before = Run::load(&args.before)?;
     let comparison = compare(&before, &Run::load(&args.after)?);
     let outputs = [
@@ -56,28 +58,18 @@ fn run_all(args: &Args) -> anyhow::Result<()> {
             args.json.as_ref().map(|_| json(&comparison)).transpose()?,
         ),
     ];
-    let is_stdout = |path: &Path| path.as_os_str() == "-";
     let mut silent = false;
-    let mut written = Vec::new();
     for (path, told) in outputs {
         let (Some(path), Some(told)) = (path, told) else {
             continue;
         };
-        if is_stdout(path) {
-            anyhow::ensure!(
-                !silent,
-                "--markdown and --json: only one of them can go to the standard output"
-            );
+        if path.as_os_str() == "-" {
             silent = true;
             report::console::say(&told)?;
         } else {
-            let mut output = Output::create(path)?;
-            let all = output.write_all(told.as_bytes());
-            all.with_context(|| format!("cannot write {}", path.display()))?;
-            written.push(output);
+            folder::put(path, told.as_bytes())?;
         }
     }
-    Output::finish(written)?;
     match silent {
         true => Ok(()),
         false => report::console::say(&text(&comparison)),

@@ -10,7 +10,6 @@ use indicatif::{ProgressBar, ProgressStyle};
 use windowpane_core::{format_nanos, parse_nanos};
 use windowpane_lab::measure::environment::Environment;
 use windowpane_lab::measure::folder;
-use windowpane_lab::replay::Output;
 use windowpane_lab::report::console;
 use windowpane_lab::soak::{self, Tally};
 
@@ -52,8 +51,7 @@ fn soaked(args: &Args) -> Result<()> {
     let here = match &args.log {
         None => None,
         Some(log) => {
-            // Begun and dropped, it leaves nothing.
-            drop(Output::create(log)?);
+            folder::check_file(log)?;
             Some(Environment::observe(&folder::workspace()))
         }
     };
