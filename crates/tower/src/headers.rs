@@ -3,10 +3,11 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use http::{HeaderMap, HeaderName, HeaderValue, header};
-use sfv::{Integer, ListSerializer, StringRef, key_ref};
-use windowpane_core::{Answer, Denied, Nanos, Quota, Quotas, Unit};
+use smallvec::SmallVec;
+use windowpane_core::{Answer, Denied, Nanos, Quotas, Unit};
 
 use crate::policy::Policies;
+use crate::written::{Kept, MAX_INTEGER, Written};
 
 const RATELIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATELIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
@@ -15,9 +16,6 @@ const X_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining")
 const X_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
 const SECOND: Nanos = 1_000_000_000;
-
-/// The largest integer of a structured field.
-const MAX_INTEGER: u64 = 999_999_999_999_999;
 
 /// What `X-RateLimit-Reset` means; services differ.
 ///
@@ -32,7 +30,7 @@ pub enum Reset {
 }
 
 /// Which headers are sent, beside `Retry-After`.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Headers {
     /// `RateLimit-Policy` and `RateLimit`.
     pub(crate) draft: bool,
@@ -40,6 +38,8 @@ pub(crate) struct Headers {
     pub(crate) trio: Option<Reset>,
     /// The draft's `qu` of quotas that count permits.
     pub(crate) permit_unit: Option<String>,
+    /// What does not change from answer to answer.
+    pub(crate) kept: Kept,
 }
 
 /// Seconds, rounded up and at least 1: to wait that long is never too short.
@@ -56,12 +56,10 @@ impl Headers {
             headers.insert(header::RETRY_AFTER, whole_seconds(wait).into());
         }
         if self.draft {
-            append(
-                headers,
-                RATELIMIT_POLICY,
-                self.policy(policies, &answer.quotas),
-            );
-            append(headers, RATELIMIT, state(policies, answer, denied));
+            self.written(policies, &answer.quotas, |written| {
+                append(headers, RATELIMIT_POLICY, written.policy());
+                append(headers, RATELIMIT, state(written, answer, denied));
+            });
         }
         if let Some(reset) = self.trio {
             tell_trio(headers, reset, answer, denied);
@@ -76,56 +74,53 @@ impl Headers {
         quotas: &Quotas,
     ) {
         if self.draft {
-            append(headers, RATELIMIT_POLICY, self.policy(policies, quotas));
+            self.written(policies, quotas, |written| {
+                append(headers, RATELIMIT_POLICY, written.policy());
+            });
         }
     }
 
-    /// `RateLimit-Policy`. A window that is not whole seconds has no `w`, which is optional: any
-    /// number there would be wrong. The quota's name tells it unless another was given.
-    fn policy(&self, policies: &Policies, quotas: &Quotas) -> Option<String> {
-        let mut list = ListSerializer::new();
-        for (index, quota) in tellable(quotas) {
-            let name = policies.name(quotas, index);
-            let mut item = list.bare_item(StringRef::from_str(&name).ok()?);
-            item = item.parameter(key_ref("q"), integer(quota.limit()));
-            let unit = match quota.unit() {
-                Unit::Permits => self.permit_unit.as_deref(),
-                Unit::Requests => Some("requests"),
-            };
-            if let Some(unit) = unit {
-                item = item.parameter(key_ref("qu"), StringRef::from_str(unit).ok()?);
-            }
-            if quota.window().is_multiple_of(SECOND) {
-                let _ = item.parameter(key_ref("w"), integer(quota.window() / SECOND));
-            }
-        }
-        list.finish()
+    fn written(&self, policies: &Policies, quotas: &Quotas, tell: impl FnOnce(&Written)) {
+        let unit = self.permit_unit.as_deref();
+        let write = || Written::new(policies, quotas, unit);
+        self.kept.with(quotas, write, tell);
     }
 }
 
 /// `RateLimit`. `t`, when there will be more, stands with the quotas that bind (the limiter tells it
 /// for them) and with the one that denied.
-fn state(policies: &Policies, answer: &Answer, denied: Option<Denied>) -> Option<String> {
+fn state(written: &Written, answer: &Answer, denied: Option<Denied>) -> Option<HeaderValue> {
     let quotas = &answer.quotas;
-    let left = answer.detailed.remaining_per_quota();
-    let mut list = ListSerializer::new();
-    for (index, _) in tellable(quotas) {
+    // Room for two items, as many as most have.
+    let mut line = SmallVec::<[u8; 128]>::new();
+    for (index, start) in written.items() {
         // As many as there are quotas, unless a store of one's own errs.
-        let Some(&left) = left.get(index) else {
+        let Some(&left) = answer.detailed.remaining_per_quota().get(index) else {
             continue;
         };
-        let name = policies.name(quotas, index);
-        let mut item = list.bare_item(StringRef::from_str(&name).ok()?);
-        item = item.parameter(key_ref("r"), integer(left));
+        if !line.is_empty() {
+            line.extend_from_slice(b", ");
+        }
+        line.extend_from_slice(start);
+        push(&mut line, left);
         let more = answer.more_after.filter(|_| binds(quotas, answer, index));
         let retry = denied
             .filter(|denied| denied.quota() == index)
             .and_then(|denied| denied.retry_after_nanos());
         if let Some(wait) = more.or(retry) {
-            let _ = item.parameter(key_ref("t"), integer(whole_seconds(wait)));
+            line.extend_from_slice(b";t=");
+            push(&mut line, whole_seconds(wait));
         }
     }
-    list.finish()
+    // No list is an empty list: quotas too large to tell.
+    let line = Some(line).filter(|line| !line.is_empty());
+    line.and_then(|line| HeaderValue::from_bytes(&line).ok())
+}
+
+/// Writes an integer of a structured field.
+fn push(line: &mut SmallVec<[u8; 128]>, number: u64) {
+    let number = number.min(MAX_INTEGER);
+    line.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }
 
 /// The `X-RateLimit-*` trio: of the quota that denied, else of the first that binds.
@@ -177,21 +172,8 @@ fn binds(quotas: &Quotas, answer: &Answer, index: usize) -> bool {
     left == answer.detailed.remaining() && comparable
 }
 
-/// The quotas whose limit a structured field can express, with their indices.
-fn tellable(quotas: &Quotas) -> impl Iterator<Item = (usize, &Quota)> {
-    quotas
-        .iter()
-        .enumerate()
-        .filter(|(_, quota)| quota.limit() <= MAX_INTEGER)
-}
-
-fn integer(number: u64) -> Integer {
-    Integer::try_from(number).unwrap_or(Integer::MAX)
-}
-
-fn append(headers: &mut HeaderMap, name: HeaderName, list: Option<String>) {
-    // No list is an empty list: a quota too large to tell.
-    if let Some(Ok(value)) = list.map(HeaderValue::try_from) {
+fn append(headers: &mut HeaderMap, name: HeaderName, list: Option<HeaderValue>) {
+    if let Some(value) = list {
         headers.append(name, value);
     }
 }

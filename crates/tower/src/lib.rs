@@ -14,6 +14,7 @@ mod refusal;
 pub mod reload;
 mod service;
 mod settle;
+mod written;
 
 pub use body::ResponseBody;
 pub use by_text::ByText;

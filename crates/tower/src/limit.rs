@@ -17,6 +17,7 @@ use crate::policy::{NameError, Policies};
 use crate::refusal::{OnFailure, Refusal};
 use crate::service::RateLimitLayer;
 use crate::settle::Used;
+use crate::written::Kept;
 
 /// How a charge is replaced by what was used.
 pub(crate) type Settle<L, K> = Arc<dyn Fn(&L, K, Charge, &Used) + Send + Sync>;
@@ -70,6 +71,7 @@ impl<L, E: Extract> RateLimit<L, E> {
                     draft: true,
                     trio: None,
                     permit_unit: None,
+                    kept: Kept::default(),
                 },
                 missing: MissingKey::Refuse,
                 on_full: OnFailure::Refuse,

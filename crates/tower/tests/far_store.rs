@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use common::{by_peer, request, send, store};
 use http::StatusCode;
+use tokio::sync::Notify;
 use tokio::task::yield_now;
 use windowpane_core::{
     Answer, AsyncKeyedRateLimiter, AsyncKeyedSettle, Charge, Cost, KeyedRateLimiter, KeyedSettle,
@@ -36,6 +37,52 @@ impl AsyncKeyedSettle<str> for Far {
         self.0.settle(&key.to_owned(), charge, actual);
         Ok(())
     }
+}
+
+/// A store that has decided, and whose answer never comes.
+#[derive(Clone)]
+struct Lost(Far, Arc<Notify>);
+
+impl AsyncKeyedRateLimiter<str> for Lost {
+    fn quotas(&self, key: &str) -> Quotas {
+        self.0.quotas(key)
+    }
+
+    async fn acquire_detailed(&self, key: &str, cost: Cost) -> Result<Answer, StoreError> {
+        let _ = self.0.acquire_detailed(key, cost).await;
+        self.1.notify_one();
+        std::future::pending().await
+    }
+}
+
+impl AsyncKeyedSettle<str> for Lost {
+    async fn settle(&self, key: &str, charge: Charge, actual: u64) -> Result<(), StoreError> {
+        self.0.settle(key, charge, actual).await
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_while_the_store_decides_stays_charged_and_nothing_is_settled() {
+    let (store, _) = store::<String, MutexLog>(&["10/60s"]);
+    let decided = Arc::new(Notify::new());
+    let settled = Arc::new(Mutex::new(0));
+    let count = Arc::clone(&settled);
+    let lost = Lost(Far(Arc::clone(&store)), Arc::clone(&decided));
+    let layer = RateLimit::new(ByText(lost), by_peer())
+        .cost(Cost::of::<4>())
+        .settle_on(
+            |_| panic!("the handler was never called, so nothing was used"),
+            move |_| *count.lock().unwrap() += 1,
+        )
+        .layer();
+    let client = "192.0.2.1";
+    let asking = tokio::spawn(async move { send(&layer, request(client, &[])).await });
+    decided.notified().await;
+    // A server drops the future of a client that has left.
+    asking.abort();
+    assert!(asking.await.unwrap_err().is_cancelled());
+    assert_eq!(store.left(&client.to_owned()), 6);
+    assert_eq!(*settled.lock().unwrap(), 0);
 }
 
 #[tokio::test]

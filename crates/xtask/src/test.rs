@@ -5,7 +5,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::redis::{self, Server};
-use crate::tools::{SKIPPED, cargo};
+use crate::tools::{SKIPPED, apt_install, cargo};
 
 /// Everything that must pass before a change lands.
 #[derive(clap::Args)]
@@ -24,6 +24,12 @@ struct Step {
     /// Variables set for that call alone.
     env: &'static [(&'static str, &'static str)],
 }
+
+/// The step in which each benchmark runs once, small, and what comes out is checked.
+const BENCHES: &str = "benches as tests";
+
+/// The load generator that the bench of HTTP needs.
+const GENERATOR: &str = "wrk";
 
 const STEPS: &[Step] = &[
     step("format", &["fmt", "--all", "--check"]),
@@ -44,9 +50,8 @@ const STEPS: &[Step] = &[
         "tests",
         &["test", "--workspace", "--all-features", "--no-fail-fast"],
     ),
-    // Each benchmark once, small, and what comes out is checked.
     step(
-        "benches as tests",
+        BENCHES,
         &[
             "bench",
             "--package",
@@ -59,6 +64,8 @@ const STEPS: &[Step] = &[
             "latency",
             "--bench",
             "redis",
+            "--bench",
+            "http",
             "--",
             "--test",
         ],
@@ -123,6 +130,23 @@ struct Ran {
     time: Duration,
 }
 
+/// Finds the load generator, or installs it where that needs nobody's leave; one line for whoever
+/// reads the run, in either case.
+fn generator() -> Result<String, String> {
+    // It knows no flag that it answers with success.
+    let starts = || Command::new(GENERATOR).arg("--version").output().is_ok();
+    if starts() {
+        return Ok("found".into());
+    }
+    let installed = apt_install(GENERATOR).and_then(|()| match starts() {
+        true => Ok("installed".to_owned()),
+        false => Err(format!(
+            "apt-get installed {GENERATOR}, and yet it does not start"
+        )),
+    });
+    installed.map_err(|why| format!("SKIPPED, the bench of HTTP: {why}; install it and run again"))
+}
+
 /// Runs a command with its standard error read on the way through; whether it succeeded, and how
 /// many lines there said that something was skipped.
 fn counting_skips(command: &mut Command) -> std::io::Result<(bool, usize)> {
@@ -167,11 +191,21 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         println!("redis-server: {}", server.told());
     }
     let absent = matches!(server, Some(Server::Absent(_)));
-    // All steps run even if one fails, so that one run tells all.
-    let results: Vec<Ran> = steps
+    let generator = steps
         .iter()
-        .map(|step| step.run(step.cargo[0] == "xtask" || absent && step.name == "tests"))
-        .collect();
+        .any(|step| step.name == BENCHES)
+        .then(generator);
+    if let Some(told) = &generator {
+        println!("{GENERATOR}: {}", told.as_ref().unwrap_or_else(|why| why));
+    }
+    let skips = |step: &Step| match step.name {
+        "tests" => absent,
+        // The bench of the limiters on a store needs a server, too.
+        BENCHES => absent || matches!(generator, Some(Err(_))),
+        _ => step.cargo[0] == "xtask",
+    };
+    // All steps run even if one fails, so that one run tells all.
+    let results: Vec<Ran> = steps.iter().map(|step| step.run(skips(step))).collect();
     println!("\n=== what ran");
     for ran in &results {
         let word = if ran.passed { "passed" } else { "FAILED" };
@@ -184,6 +218,9 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     }
     if let Some(server) = &server {
         println!("{:18} {}", "redis-server", server.told());
+    }
+    if let Some(told) = &generator {
+        println!("{GENERATOR:18} {}", told.as_ref().unwrap_or_else(|why| why));
     }
     let failed = results.iter().filter(|ran| !ran.passed).count();
     let skipped: usize = results.iter().map(|ran| ran.skipped).sum();

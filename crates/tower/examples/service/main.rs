@@ -14,10 +14,15 @@ use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
 use ipnet::IpNet;
-use metrics_exporter_prometheus::PrometheusBuilder;
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
 use tokio::net::TcpListener;
 use windowpane_core::{AsyncKeyedRateLimiter, AsyncKeyedSettle};
+use windowpane_tower::metric_names::DECISION;
 use windowpane_tower::reload::Reloaded;
+
+/// The bounds of the histogram of decisions' times, in seconds: from this process's memory to a slow
+/// server.
+const DECISION_SECONDS: [f64; 7] = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0];
 
 /// A service with quotas per address and per API key.
 #[derive(Parser)]
@@ -77,7 +82,10 @@ where
     let settings = app::Settings {
         trusted: arguments.trust.clone(),
         shadow: arguments.shadow,
-        metrics: PrometheusBuilder::new().install_recorder()?,
+        // With bounds it is a histogram; without, a summary, which cannot be added up over servers.
+        metrics: PrometheusBuilder::new()
+            .set_buckets_for_metric(Matcher::Full(DECISION.into()), &DECISION_SECONDS)?
+            .install_recorder()?,
         record: stores.record,
     };
     let app = app::router(stores.by_address, stores.by_key, settings)?;

@@ -1,0 +1,169 @@
+//! What the headers tell of quotas whatever is left of them: written once, and kept.
+
+use std::sync::RwLock;
+
+use http::HeaderValue;
+use sfv::{Integer, ListSerializer, StringRef, key_ref};
+use windowpane_core::{Nanos, Quota, Quotas, Unit};
+
+use crate::policy::Policies;
+
+const SECOND: Nanos = 1_000_000_000;
+
+/// The largest integer of a structured field.
+pub(crate) const MAX_INTEGER: u64 = 999_999_999_999_999;
+
+/// What the headers tell of some quotas.
+#[derive(Debug)]
+pub(crate) struct Written {
+    quotas: Quotas,
+    policy: Option<HeaderValue>,
+    items: Vec<(usize, Box<[u8]>)>,
+}
+
+impl Written {
+    pub(crate) fn new(policies: &Policies, quotas: &Quotas, unit: Option<&str>) -> Written {
+        let item = |(index, _)| {
+            let mut list = ListSerializer::new();
+            let _ = list.bare_item(StringRef::from_str(&policies.name(quotas, index)).ok()?);
+            let start = list.finish()? + ";r=";
+            Some((index, start.into_bytes().into()))
+        };
+        let policy = policy(policies, quotas, unit);
+        Written {
+            quotas: quotas.clone(),
+            // No list is an empty list: a quota too large to tell.
+            policy: policy.and_then(|list| HeaderValue::try_from(list).ok()),
+            items: tellable(quotas).filter_map(item).collect(),
+        }
+    }
+
+    /// `RateLimit-Policy`; `None` where none of the quotas can be told.
+    pub(crate) fn policy(&self) -> Option<HeaderValue> {
+        self.policy.clone()
+    }
+
+    /// Of each quota that can be told its index, and its item in `RateLimit` up to the number of
+    /// what is left.
+    pub(crate) fn items(&self) -> impl Iterator<Item = (usize, &[u8])> {
+        self.items.iter().map(|(index, start)| (*index, &start[..]))
+    }
+}
+
+/// `RateLimit-Policy`. A window that is not whole seconds has no `w`, which is optional: any
+/// number there would be wrong. The quota's name tells it unless another was given.
+fn policy(policies: &Policies, quotas: &Quotas, unit: Option<&str>) -> Option<String> {
+    let mut list = ListSerializer::new();
+    for (index, quota) in tellable(quotas) {
+        let name = policies.name(quotas, index);
+        let mut item = list.bare_item(StringRef::from_str(&name).ok()?);
+        item = item.parameter(key_ref("q"), integer(quota.limit()));
+        let unit = match quota.unit() {
+            Unit::Permits => unit,
+            Unit::Requests => Some("requests"),
+        };
+        if let Some(unit) = unit {
+            item = item.parameter(key_ref("qu"), StringRef::from_str(unit).ok()?);
+        }
+        if quota.window().is_multiple_of(SECOND) {
+            let _ = item.parameter(key_ref("w"), integer(quota.window() / SECOND));
+        }
+    }
+    list.finish()
+}
+
+/// The quotas whose limit a structured field can express, with their indices.
+fn tellable(quotas: &Quotas) -> impl Iterator<Item = (usize, &Quota)> {
+    quotas
+        .iter()
+        .enumerate()
+        .filter(|(_, quota)| quota.limit() <= MAX_INTEGER)
+}
+
+fn integer(number: u64) -> Integer {
+    Integer::try_from(number).unwrap_or(Integer::MAX)
+}
+
+/// At most so many quotas are kept: as many tiers as most services have.
+const MOST: usize = 8;
+
+/// What was written of the quotas that answers were made under lately.
+#[derive(Debug, Default)]
+pub(crate) struct Kept(RwLock<Vec<Written>>);
+
+impl Kept {
+    /// Hands over what is kept of these quotas, or what `write` writes of them, which then is kept
+    /// in place of the oldest. It never waits: while another thread changes what is kept, nothing is
+    /// read from it or kept in it.
+    pub(crate) fn with(
+        &self,
+        quotas: &Quotas,
+        write: impl FnOnce() -> Written,
+        then: impl FnOnce(&Written),
+    ) {
+        let are_these = |written: &&Written| written.quotas == *quotas;
+        if let Ok(kept) = self.0.try_read()
+            && let Some(written) = kept.iter().find(are_these)
+        {
+            return then(written);
+        }
+        let written = write();
+        then(&written);
+        if let Ok(mut kept) = self.0.try_write()
+            && !kept.iter().any(|kept| are_these(&kept))
+        {
+            if kept.len() == MOST {
+                kept.remove(0);
+            }
+            kept.push(written);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn quotas(limit: usize) -> Quotas {
+        Quotas::parse([format!("{limit}/60s").as_str()]).unwrap()
+    }
+
+    /// What is told of quotas, and whether it had to be written.
+    fn tell(kept: &Kept, limit: usize) -> (String, bool) {
+        let (mut told, mut was_written) = (String::new(), false);
+        let quotas = quotas(limit);
+        let write = || {
+            was_written = true;
+            Written::new(&Policies::default(), &quotas, None)
+        };
+        kept.with(&quotas, write, |written| {
+            told = written.policy().unwrap().to_str().unwrap().to_owned();
+        });
+        (told, was_written)
+    }
+
+    #[test]
+    fn what_is_kept_is_of_the_quotas_asked_for_and_bounded() {
+        let kept = Kept::default();
+        // More quotas than are kept, each asked for twice.
+        for limit in 1..=3 * MOST {
+            let told = format!("\"{limit}/60s\";q={limit};w=60");
+            assert_eq!(tell(&kept, limit), (told.clone(), true));
+            assert_eq!(tell(&kept, limit), (told, false));
+            assert!(kept.0.read().unwrap().len() <= MOST);
+        }
+        // The last ones are still kept, the first are written again.
+        assert!(!tell(&kept, 2 * MOST + 1).1);
+        assert!(tell(&kept, 1).1);
+    }
+
+    #[test]
+    fn nobody_waits_for_one_who_changes_what_is_kept() {
+        let kept = Kept::default();
+        let _ = tell(&kept, 1);
+        let changing = kept.0.write().unwrap();
+        assert_eq!(tell(&kept, 1), ("\"1/60s\";q=1;w=60".into(), true));
+        drop(changing);
+        assert!(!tell(&kept, 1).1);
+    }
+}
