@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use source::Source;
-use table::{Limiter, MODELS, Shipped, Twin, twins};
+use table::{Limiter, MODELS, Shipped, Twin, all_twins, twins};
 
 /// Set by `cargo xtask faults`, which changes what ships and asks what the models say to that: a twin
 /// whose text is gone then stands as the source does.
@@ -23,7 +23,7 @@ fn main() {
     let mut modules = String::new();
     for shipped in Shipped::ALL {
         writeln!(modules, "pub mod {} {{", shipped.module()).unwrap();
-        for twin in twins().filter(|twin| twin.of == shipped) {
+        for twin in all_twins().filter(|twin| twin.of == shipped) {
             if let Err(problem) = write_twin(&out, twin, &mut modules) {
                 println!("cargo::error={problem}");
             }
@@ -71,6 +71,9 @@ fn write_twin(out: &Path, twin: &Twin, modules: &mut String) -> Result<(), Strin
     let Twin { name, bug, .. } = twin;
     let folder = out.join(twin.of.module()).join(name);
     fs::create_dir_all(&folder).expect("OUT_DIR is writable");
+    if twin.found_by.is_empty() {
+        modules.push_str("#[cfg(shuttle)]\n");
+    }
     writeln!(modules, "/// {bug}.\npub mod {name} {{").unwrap();
     let mut changed = false;
     for file in twin.of.files() {
@@ -128,6 +131,11 @@ fn adapted(of: Shipped, source: Source) -> Source {
                 "impl<L: RateLimiter> RateLimiter for",
             )
             .with("use super::sync", "use windowpane_core::ChangeQuotas;\nuse super::sync"),
+        // Settling is not the line's affair, and charges are made in their own crate alone.
+        Shipped::Queue => source.without(
+            "impl<L: Settle, C: Clock> Queue",
+            "impl<L: RateLimiter, C> fmt::Debug",
+        ),
         _ => source,
     }
 }

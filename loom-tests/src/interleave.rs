@@ -4,6 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use crate::run::{Answer, Callee, Outcome, Stage};
 use crate::script::Script;
+#[cfg(shuttle)]
+use crate::shuttle::alone;
 
 /// All sequences that take each thread's calls in their order: in each, whose turn it is.
 pub(crate) fn interleavings(calls_of: &[usize]) -> Vec<Vec<usize>> {
@@ -26,7 +28,7 @@ pub(crate) fn interleavings(calls_of: &[usize]) -> Vec<Vec<usize>> {
 
 /// The distinct outcomes of all sequential orders, by the oracle.
 ///
-/// loom's atomics work only inside a model, so each order is a model of one thread: one schedule.
+/// An explorer's atomics work only inside a model, so each order is a model of one thread: one schedule.
 pub(crate) fn sequential_outcomes<O: Callee>(
     script: &Arc<Script>,
     oracle: fn(&Script) -> O,
@@ -36,7 +38,7 @@ pub(crate) fn sequential_outcomes<O: Callee>(
     for turns in interleavings(&calls_of) {
         let played = Arc::new(Mutex::new(Outcome::new()));
         let (inside, script) = (played.clone(), script.clone());
-        loom::model::Builder::new().check(move || {
+        alone(move || {
             *inside.lock().unwrap() = play(&script, &turns, oracle(&script));
         });
         let outcome = std::mem::take(&mut *played.lock().unwrap());
@@ -59,4 +61,10 @@ fn play(script: &Script, turns: &[usize], limiter: impl Callee) -> Outcome {
     outcome.extend(of_thread.into_iter().flatten());
     outcome.extend(script.after.iter().map(|call| stage.make(*call)));
     outcome
+}
+
+/// Runs a model of one thread.
+#[cfg(loom)]
+fn alone(model: impl Fn() + Send + Sync + 'static) {
+    loom::model::Builder::new().check(model);
 }

@@ -61,7 +61,7 @@ fn in_some_order(script: &Script, outcome: &Outcome, possible: &[Outcome]) -> bo
 
 /// The first window that holds more than its quota allows, by nothing but the recorded times and
 /// the costs of what was allowed to each key.
-fn too_many(script: &Script, outcome: &Outcome, counted: Counted) -> Option<Broken> {
+pub(crate) fn too_many(script: &Script, outcome: &Outcome, counted: Counted) -> Option<Broken> {
     let charges: Vec<(Option<u64>, Nanos, Cost)> = script
         .calls()
         .zip(outcome)

@@ -33,17 +33,30 @@ pub trait Keys: Send + Sync + 'static {
     fn sweep_at(&self, now: Nanos);
 }
 
-/// Implements [`Keys`] for a flat table, shipped or a twin.
+/// Implements [`Keys`] for a flat table or, if it says `store`, a store of limiters, shipped or a twin.
 macro_rules! as_keys {
     ($table:path) => {
+        as_keys!(
+            $table,
+            windowpane_baselines::FixedWindowRule,
+            windowpane_core::clock::ManualClock,
+            $crate::keys::PlainHashes
+        );
+    };
+    (store $store:path) => {
+        as_keys!(
+            $store,
+            u64,
+            windowpane_baselines::FixedWindow,
+            $crate::keys::PlainHashes,
+            windowpane_core::clock::ManualClock
+        );
+    };
+    ($table:path, $($of:ty),*) => {
         const _: () = {
             use windowpane_core as core_;
             use $table as Table;
-            type Of = Table<
-                windowpane_baselines::FixedWindowRule,
-                core_::clock::ManualClock,
-                $crate::keys::PlainHashes,
-            >;
+            type Of = Table<$($of),*>;
 
             impl $crate::keys::Keys for Of {
                 fn acquire_at(
@@ -77,6 +90,10 @@ macro_rules! as_keys {
 }
 
 as_keys!(windowpane_keyed::flat::FlatTable);
+as_keys!(store windowpane_keyed::KeyedLimiter);
+
+/// The store that ships, as schedules take it.
+pub type KeyedLimiter = windowpane_keyed::KeyedLimiter<u64, FixedWindow, PlainHashes, ManualClock>;
 
 /// The table that ships, as models take it.
 pub type FlatTable = windowpane_keyed::flat::FlatTable<FixedWindowRule, ManualClock, PlainHashes>;

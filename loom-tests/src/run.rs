@@ -1,11 +1,14 @@
 //! Makes the calls of a script and keeps the answers.
 
+#[cfg(loom)]
 use std::sync::Arc;
 
 use windowpane_core::sync::{Atomic, Ordering};
 use windowpane_core::{AcquireError, Clock, Decision, Detailed, Nanos, RateLimiter, StoreError};
 
-use crate::script::{Call, Script};
+use crate::script::Call;
+#[cfg(loom)]
+use crate::script::Script;
 
 /// What a call answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +51,21 @@ impl Answer {
     }
 }
 
+#[cfg(shuttle)]
+impl Answer {
+    /// Whether a limiter denied, or only looked: it may have written nothing then. An unknown key of a
+    /// store may have taken an entry by then.
+    pub(crate) fn is_denial_of_limiter(&self, call: Call) -> bool {
+        let detailed = match self {
+            Answer::Decision(Ok(decision)) => return !decision.is_allowed(),
+            Answer::Detailed(Ok(detailed)) => detailed,
+            Answer::LookAtKey(_) => return true,
+            _ => return false,
+        };
+        matches!(call, Call::Peek { .. }) || !detailed.is_allowed()
+    }
+}
+
 /// The answers to all calls of a script, in the order of [`Script::calls`].
 pub(crate) type Outcome = Vec<Answer>;
 
@@ -75,7 +93,7 @@ impl<L: RateLimiter + 'static> Callee for L {
 
 impl<L: Callee> Stage<L> {
     pub(crate) fn new(limiter: L) -> Stage<L> {
-        let clock = TickingClock(Atomic::new(0));
+        let clock = TickingClock::new();
         Stage { limiter, clock }
     }
 
@@ -83,13 +101,21 @@ impl<L: Callee> Stage<L> {
         self.limiter.make(call, &self.clock)
     }
 
-    fn make_all(&self, calls: &[Call]) -> Outcome {
+    pub(crate) fn make_all(&self, calls: &[Call]) -> Outcome {
         calls.iter().map(|call| self.make(*call)).collect()
     }
 }
 
 /// Each reading is one nanosecond after the one before, whoever reads.
 pub struct TickingClock(Atomic<u64>);
+
+impl TickingClock {
+    /// One that begins at 0.
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> TickingClock {
+        TickingClock(Atomic::new(0))
+    }
+}
 
 impl Clock for TickingClock {
     fn now(&self) -> Nanos {
@@ -102,6 +128,7 @@ impl Clock for TickingClock {
 ///
 /// The threads share the limiter through std's `Arc`, which loom does not see: it adds no order
 /// between them. Answers travel by return value.
+#[cfg(loom)]
 pub(crate) fn race<L: Callee>(script: &Arc<Script>, limiter: L) -> Outcome {
     let stage = Arc::new(Stage::new(limiter));
     let mut outcome = stage.make_all(&script.before);

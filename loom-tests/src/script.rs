@@ -3,7 +3,7 @@
 use windowpane_core::{Cost, Nanos, Quotas};
 
 /// One call to a limiter, or to a store of keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Call {
     /// `acquire_at`.
     Acquire {
@@ -108,6 +108,17 @@ impl Call {
             | Call::Now { cost }
             | Call::AcquireOf { cost, .. }
             | Call::PeekOf { cost, .. } => Some(cost),
+            _ => None,
+        }
+    }
+
+    /// The reading of the clock that it is made with, in a store.
+    #[cfg(shuttle)]
+    pub(crate) fn reading(&self) -> Option<Nanos> {
+        match *self {
+            Call::AcquireOf { now, .. } | Call::PeekOf { now, .. } | Call::Sweep { now } => {
+                Some(now)
+            }
             _ => None,
         }
     }
@@ -292,6 +303,22 @@ impl Script {
         let before = self.before.iter().map(alone(Caller::Before));
         let after = self.after.iter().map(alone(Caller::After));
         before.chain(threads).chain(after)
+    }
+
+    /// The same calls under another quota.
+    #[cfg(shuttle)]
+    pub(crate) fn limited_to(&self, quota: &str) -> Script {
+        let quotas = Quotas::parse([quota]).expect("a well-formed quota");
+        Script {
+            quotas,
+            ..self.clone()
+        }
+    }
+
+    #[cfg(shuttle)]
+    pub(crate) fn changes(&self) -> bool {
+        self.calls()
+            .any(|(_, call)| matches!(call, Call::Change { .. }))
     }
 
     pub(crate) fn resets(&self) -> bool {

@@ -1,14 +1,15 @@
 //! What is explored: the shipped limiters, each beside what says which answers are right.
 
-use windowpane_baselines::FixedWindow;
+use windowpane_baselines::{FixedWindow, Gcra};
 use windowpane_bucket_ring::BucketRing;
 use windowpane_cas_ring::CasRing;
 use windowpane_core::Changeable;
+use windowpane_core::clock::ManualClock;
 use windowpane_mutex_log::{MutexLog, OnRegression};
 use windowpane_packed_counter::PackedCounter;
 
 use crate::changes::{Changing, Settling};
-use crate::keys::{FlatTable, KeyEach, Store, parts};
+use crate::keys::{FlatTable, KeyEach, KeyedLimiter, PlainHashes, Store, parts};
 use crate::script::Script;
 
 /// A limiter under test, and the oracle.
@@ -147,6 +148,36 @@ pub fn flat_table() -> Subject<Store<FlatTable>, KeyEach> {
         },
         counted: Counted::Aligned,
         bounded: true,
+    }
+}
+
+/// GCRA, compared with itself used by one thread.
+pub fn gcra() -> Subject<Gcra, Gcra> {
+    let build = |script: &Script| Gcra::new(script.quotas()).expect("a rate");
+    Subject {
+        name: "gcra",
+        build,
+        oracle: build,
+        counted: Counted::None,
+        bounded: false,
+    }
+}
+
+/// The store of keys, as many as its capacity says, each with a fixed window.
+pub fn keyed_limiter() -> Subject<Store<KeyedLimiter>, KeyEach> {
+    Subject {
+        name: "keyed store",
+        build: |script| {
+            let store =
+                windowpane_keyed::KeyedLimiter::<u64, FixedWindow>::builder(script.quotas())
+                    .max_keys(script.ring_capacity() as usize)
+                    .hasher(PlainHashes)
+                    .clock(ManualClock::new(0));
+            Store(store.build().expect("a store"))
+        },
+        oracle: flat_table().oracle,
+        counted: Counted::Aligned,
+        bounded: false,
     }
 }
 

@@ -21,7 +21,7 @@ mod as_in_core {
         pub use windowpane_core::ChangeQuotas;
     }
     pub mod clock {
-        pub use windowpane_core::{Clock, Nanos};
+        pub use windowpane_core::{Clock, MonotonicClock, Nanos};
     }
     pub mod cost {
         pub use windowpane_core::Cost;
@@ -42,7 +42,7 @@ mod as_in_core {
         pub use windowpane_core::Quotas;
     }
     pub mod settle {
-        pub use windowpane_core::Settle;
+        pub use windowpane_core::{Charge, Settle};
     }
     pub mod sync {
         pub use windowpane_core::sync::*;

@@ -1,8 +1,9 @@
 //! Counts that many threads add to and few read.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
 
-use crossbeam_utils::CachePadded;
+use windowpane_core::sync::plain::AtomicU64;
+use windowpane_core::sync::{CachePadded, Ordering};
 
 /// How many lines a count is spread over.
 const LINES: usize = 16;

@@ -3,9 +3,9 @@
 use std::borrow::Borrow;
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
-use std::sync::atomic::AtomicU64;
 
-use crossbeam_utils::CachePadded;
+use windowpane_core::sync::CachePadded;
+use windowpane_core::sync::plain::AtomicU64;
 use windowpane_core::{
     Answer, Charge, Clock, Cost, Decision, Detailed, KeyedRateLimiter, KeyedSettle, MonotonicClock,
     Nanos, Quotas, RateLimiter, Settle, StoreError,

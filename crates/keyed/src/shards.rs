@@ -8,6 +8,7 @@ use std::borrow::Borrow;
 use std::hash::{BuildHasher, Hash};
 
 use dashmap::{DashMap, SharedValue};
+use windowpane_core::sync::Gates;
 
 /// How many keys a shard is laid out for. A shard that grows moves all its entries under its lock,
 /// so shards are many and small.
@@ -18,6 +19,8 @@ const MOST_SHARDS: usize = 1 << 10;
 /// The map.
 pub(crate) struct Shards<K, V, S> {
     map: DashMap<K, V, S>,
+    /// One before each shard's lock, which is DashMap's own and which shuttle does not know.
+    gates: Gates,
 }
 
 impl<K: Hash + Eq, V, S: BuildHasher + Clone> Shards<K, V, S> {
@@ -29,6 +32,7 @@ impl<K: Hash + Eq, V, S: BuildHasher + Clone> Shards<K, V, S> {
             .next_power_of_two();
         Shards {
             map: DashMap::with_hasher_and_shard_amount(hasher, shards),
+            gates: Gates::new(shards),
         }
     }
 
@@ -51,7 +55,9 @@ impl<K: Hash + Eq, V, S: BuildHasher + Clone> Shards<K, V, S> {
         found: impl FnOnce(&K, &V) -> R,
         absent: impl FnOnce() -> R,
     ) -> R {
-        let shard = self.map.shards()[self.map.determine_shard(hash as usize)].read();
+        let nth = self.map.determine_shard(hash as usize);
+        let _gate = self.gates.shared(nth);
+        let shard = self.map.shards()[nth].read();
         match shard.get(hash, |(key, value)| is_it(key, value.get())) {
             Some((key, value)) => found(key, value.get()),
             None => absent(),
@@ -76,7 +82,9 @@ impl<K: Hash + Eq, V, S: BuildHasher + Clone> Shards<K, V, S> {
         found: impl FnOnce(&mut V) -> R,
         absent: impl FnOnce() -> (R, Option<(K, V)>),
     ) -> R {
-        let mut shard = self.map.shards()[self.map.determine_shard(hash as usize)].write();
+        let nth = self.map.determine_shard(hash as usize);
+        let _gate = self.gates.alone(nth);
+        let mut shard = self.map.shards()[nth].write();
         if let Some((_, value)) = shard.get_mut(hash, |(key, value)| is_it(key, value.get())) {
             return found(value.get_mut());
         }
@@ -93,7 +101,9 @@ impl<K: Hash + Eq, V, S: BuildHasher + Clone> Shards<K, V, S> {
     /// Removes the entry that `is_it`, which is asked while the shard is locked for this call alone
     /// and may do what has to be done before the entry is gone.
     pub(crate) fn remove(&self, hash: u64, is_it: impl Fn(&K, &V) -> bool) -> Option<V> {
-        let mut shard = self.map.shards()[self.map.determine_shard(hash as usize)].write();
+        let nth = self.map.determine_shard(hash as usize);
+        let _gate = self.gates.alone(nth);
+        let mut shard = self.map.shards()[nth].write();
         let removed = shard.remove_entry(hash, |(key, value)| is_it(key, value.get()));
         // What an entry owns is freed after the lock is.
         drop(shard);

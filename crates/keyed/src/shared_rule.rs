@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use windowpane_core::one_word::{ChangeRule, OneWordRule, REQUIRED_RANGE, SettleRule, Word};
+use windowpane_core::sync::plain::Mutex;
 use windowpane_core::{
     AcquireError, BuildError, ChangeQuotas, Cost, Decision, Detailed, Nanos, Quota, Quotas,
     RateLimiter, Settle,

@@ -6,10 +6,10 @@
 //! other by the two, so that a hand can go round over all entries, a few a call, where the map
 //! itself has no place to go on from.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{OnceLock, PoisonError};
 
-use crossbeam_utils::CachePadded;
+use windowpane_core::sync::plain::{AtomicU64, AtomicUsize, Mutex, MutexGuard, fence};
+use windowpane_core::sync::{CachePadded, Ordering};
 
 /// The slots of the first block. Each further block has as many as all before it, up to the
 /// largest: a small store stays small, and no call allocates more than half a megabyte.

@@ -1,9 +1,10 @@
 //! Which quotas a key has.
 
-use std::sync::atomic::{AtomicU64, Ordering, fence};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError};
 
 use windowpane_core::Quotas;
+use windowpane_core::sync::Ordering;
+use windowpane_core::sync::plain::{AtomicU64, RwLock, fence};
 
 use crate::key::KeyOf;
 

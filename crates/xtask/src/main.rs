@@ -1,5 +1,7 @@
-//! What CI and contributors run: `cargo xtask test`, `cargo loom`, and the commands that take longer.
+//! What CI and contributors run: `cargo xtask test`, `cargo loom`, `cargo shuttle`, and the commands
+//! that take longer.
 
+mod explored;
 mod faults;
 mod features;
 mod instructions;
@@ -7,6 +9,7 @@ mod loom;
 mod metadata;
 mod mutants;
 mod redis;
+mod shuttle;
 mod supply;
 mod test;
 mod tools;
@@ -30,6 +33,7 @@ enum Command {
     Instructions(instructions::Args),
     Loom(loom::Args),
     Mutants(mutants::Args),
+    Shuttle(shuttle::Args),
     Supply(supply::Args),
     Test(test::Args),
 }
@@ -41,6 +45,7 @@ fn main() -> ExitCode {
         Command::Instructions(args) => instructions::run(&args),
         Command::Loom(args) => loom::run(&args),
         Command::Mutants(args) => mutants::run(&args),
+        Command::Shuttle(args) => shuttle::run(&args),
         Command::Supply(args) => supply::run(&args),
         Command::Test(args) => test::run(&args),
     }

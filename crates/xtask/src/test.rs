@@ -73,6 +73,7 @@ const STEPS: &[Step] = &[
     step("instructions", &["xtask", "instructions"]),
     step("supply chain", &["xtask", "supply"]),
     step("loom models", &["loom"]),
+    step("shuttle schedules", &["shuttle"]),
     Step {
         name: "docs",
         cargo: &["doc", "--workspace", "--no-deps", "--all-features"],

@@ -9,6 +9,7 @@ mod mutex_log;
 mod one_word;
 mod packed_counter;
 mod shipped;
+mod shuttle;
 
 pub(crate) use models::{Limiter, MODELS};
 pub(crate) use shipped::Shipped;
@@ -31,7 +32,13 @@ pub(crate) struct Twin {
     pub(crate) found_by: &'static [(Limiter, &'static str)],
 }
 
-/// All twins.
+/// All twins, those that loom finds and those that shuttle alone schedules.
+#[allow(dead_code)]
+pub(crate) fn all_twins() -> impl Iterator<Item = &'static Twin> {
+    twins().chain(shuttle::TWINS)
+}
+
+/// The twins that loom finds.
 pub(crate) fn twins() -> impl Iterator<Item = &'static Twin> {
     [
         mutex_log::TWINS,

@@ -17,11 +17,15 @@ pub(crate) enum Shipped {
     FlatTable,
     /// What makes a limiter's quotas changeable.
     Changeable,
+    /// The store of keys.
+    Keyed,
+    /// The line of those who wait.
+    Queue,
 }
 
 impl Shipped {
     /// All of them.
-    pub(crate) const ALL: [Shipped; 7] = [
+    pub(crate) const ALL: [Shipped; 9] = [
         Shipped::MutexLog,
         Shipped::OneWord,
         Shipped::PackedCounter,
@@ -29,6 +33,8 @@ impl Shipped {
         Shipped::BucketRing,
         Shipped::FlatTable,
         Shipped::Changeable,
+        Shipped::Keyed,
+        Shipped::Queue,
     ];
 
     /// The module of its twins.
@@ -41,6 +47,8 @@ impl Shipped {
             Shipped::BucketRing => "bucket_ring",
             Shipped::FlatTable => "flat_table",
             Shipped::Changeable => "changeable",
+            Shipped::Keyed => "keyed",
+            Shipped::Queue => "queue",
         }
     }
 
@@ -54,6 +62,8 @@ impl Shipped {
             Shipped::BucketRing => "../crates/bucket-ring/src",
             Shipped::FlatTable => "../crates/keyed/src/flat",
             Shipped::Changeable => "../crates/core/src",
+            Shipped::Keyed => "../crates/keyed/src",
+            Shipped::Queue => "../crates/core/src/wait",
         }
     }
 
@@ -73,6 +83,22 @@ impl Shipped {
                 "ring.rs",
             ],
             Shipped::Changeable => &["change.rs"],
+            Shipped::Keyed => &[
+                "ask.rs",
+                "builder.rs",
+                "counters.rs",
+                "evict.rs",
+                "hasher.rs",
+                "key.rs",
+                "limiter.rs",
+                "shards.rs",
+                "slots.rs",
+                "tiers.rs",
+                "time.rs",
+                "unknown.rs",
+                "wait.rs",
+            ],
+            Shipped::Queue => &["jitter.rs", "line.rs", "place.rs", "queue.rs"],
             Shipped::FlatTable => &[
                 "entry.rs",
                 "places.rs",
@@ -94,11 +120,20 @@ impl Shipped {
             }
             Shipped::PackedCounter => "pub use rule::TwoWindowRule;",
             Shipped::CasRing => "pub use ring::CasRing;",
+            Shipped::Keyed => {
+                "pub use limiter::KeyedLimiter;\nas_keys!(store limiter::KeyedLimiter);"
+            }
+            Shipped::Queue => {
+                "use crate::twins::as_in_core::*;\n\
+                 use windowpane_core::wait::{Timer, WaitError};\n\
+                 pub use queue::Queue;\n\
+                 as_line!(queue::Queue);"
+            }
             Shipped::BucketRing => "pub use ring::BucketRing;",
             Shipped::Changeable => {
                 "use crate::twins::as_in_core::*;\n\
                  pub use self::change::Changeable;\n\
-                 #[cfg(loom)]\n\
+                 #[cfg(any(loom, shuttle))]\n\
                  impl<L: windowpane_core::ChangeQuotas + 'static> crate::Change for Changeable<L> {\n\
                      fn change_at(\n\
                          &self,\n\
@@ -113,7 +148,7 @@ impl Shipped {
                 "use std::hash::RandomState as DefaultHasher;\n\
                  use windowpane_keyed::{UNRECORDED, WhenFull};\n\
                  pub use table::FlatTable;\n\
-                 #[cfg(loom)]\n\
+                 #[cfg(any(loom, shuttle))]\n\
                  as_keys!(table::FlatTable);"
             }
         }

@@ -1,24 +1,32 @@
-//! The one place that chooses between real atomics and loom's.
+//! The one place that chooses between real atomics and those of an explorer: loom's or shuttle's.
 //!
 //! The algorithms take every atomic, lock and spin from here, so that what loom explores (under
-//! `--cfg loom`) is the source that ships. Nothing else in the workspace mentions `cfg(loom)`.
+//! `--cfg loom`) and shuttle schedules (under `--cfg shuttle`) is the source that ships. Nothing else
+//! that ships mentions either.
 //!
-//! [`Atomic<T>`] is the `atomic` crate's in the real arm; that crate knows nothing of loom, so the
-//! other arm has a twin of it. [`AtomicU128`] is `portable-atomic`'s, and in the other arm an
-//! emulation over loom's 64-bit atomic that keeps its memory orders.
+//! [`Atomic<T>`] is the `atomic` crate's in the real arm; that crate knows no explorer, so the other
+//! arms have a twin of it. [`AtomicU128`] is `portable-atomic`'s, and in the other arms an emulation
+//! over the explorer's 64-bit atomic that keeps its memory orders.
+//!
+//! [`plain`] has what loom does not explore and shuttle schedules; [`Gates`] stand before locks that
+//! shuttle does not know.
 
-#[cfg(loom)]
+#[cfg(any(loom, shuttle))]
 mod model;
-#[cfg(not(loom))]
+#[cfg(not(any(loom, shuttle)))]
 mod real;
+#[cfg(not(shuttle))]
+mod unseen;
 
-#[cfg(loom)]
+#[cfg(any(loom, shuttle))]
 pub use model::{
-    Atomic, AtomicU128, Mutex, MutexGuard, ShardedLock, back_off, fence, ships_or_models, steps,
+    Atomic, AtomicU128, Gates, Mutex, MutexGuard, ShardedLock, back_off, fence, plain,
+    ships_or_models, steps,
 };
-#[cfg(not(loom))]
+#[cfg(not(any(loom, shuttle)))]
 pub use real::{
-    Atomic, AtomicU128, Mutex, MutexGuard, ShardedLock, back_off, fence, ships_or_models,
+    Atomic, AtomicU128, Gates, Mutex, MutexGuard, ShardedLock, back_off, fence, plain,
+    ships_or_models,
 };
 
 pub use crossbeam_utils::CachePadded;

@@ -1,5 +1,14 @@
-//! The arm that loom explores.
+//! The arm that an explorer schedules: loom, or shuttle.
+//!
+//! What both need is here; what is one explorer's is in the module of its name.
 
+#[cfg(loom)]
+#[path = "model/loom.rs"]
+mod explorer;
+#[cfg(shuttle)]
+#[path = "model/shuttle.rs"]
+mod explorer;
+#[cfg(loom)]
 mod loads;
 pub mod steps;
 
@@ -8,14 +17,12 @@ use std::marker::PhantomData;
 use std::sync::Mutex as StdMutex;
 
 use bytemuck::{AnyBitPattern, NoUninit};
-use loom::sync::atomic::AtomicU64;
-pub use loom::sync::atomic::fence;
-pub use loom::sync::{Mutex, MutexGuard, RwLock as ShardedLock};
 
 use super::Ordering;
-use loads::Loads;
+use explorer::Word;
+pub use explorer::{Gates, Mutex, MutexGuard, ShardedLock, fence, plain};
 
-/// loom's twin of the `atomic` crate's `Atomic<T>`: any plain type of at most 64 bits.
+/// The explorer's twin of the `atomic` crate's `Atomic<T>`: any plain type of at most 64 bits.
 pub struct Atomic<T> {
     bits: Word,
     of: PhantomData<T>,
@@ -60,7 +67,7 @@ impl<T: NoUninit + AnyBitPattern> Atomic<T> {
         exchanged.map(from_bits).map_err(from_bits)
     }
 
-    /// As [`compare_exchange`](Self::compare_exchange): loom fails no exchange without a cause.
+    /// As [`compare_exchange`](Self::compare_exchange): no explorer fails an exchange without a cause.
     #[track_caller]
     pub fn compare_exchange_weak(
         &self,
@@ -77,7 +84,7 @@ impl Atomic<u64> {
     /// Adds, wrapping; returns what was there.
     #[track_caller]
     pub fn fetch_add(&self, by: u64, order: Ordering) -> u64 {
-        let found = self.bits.change(|bits| bits.fetch_add(by, order));
+        let found = self.bits.fetch_add(by, order);
         steps::note("add", found.into(), Some(found.wrapping_add(by).into()));
         found
     }
@@ -85,7 +92,7 @@ impl Atomic<u64> {
     /// Keeps the larger; returns what was there.
     #[track_caller]
     pub fn fetch_max(&self, other: u64, order: Ordering) -> u64 {
-        let found = self.bits.change(|bits| bits.fetch_max(other, order));
+        let found = self.bits.fetch_max(other, order);
         steps::note("max", found.into(), Some(found.max(other).into()));
         found
     }
@@ -108,11 +115,11 @@ fn from_bits<T: AnyBitPattern>(bits: u64) -> T {
     bytemuck::pod_read_unaligned(&bits.to_ne_bytes()[..size_of::<T>()])
 }
 
-/// A 128-bit atomic over loom's 64-bit one.
+/// A 128-bit atomic over the explorer's 64-bit one.
 ///
-/// Every value ever seen gets a number; the loom atomic holds the number. Equal values have equal
+/// Every value ever seen gets a number; the 64-bit atomic holds the number. Equal values have equal
 /// numbers, so a compare-and-swap of numbers succeeds exactly where one of values would, and the
-/// memory orders are those of the loom atomic. The table is a std mutex that loom does not see: it
+/// memory orders are those of the 64-bit atomic. The table is a std mutex that no explorer sees: it
 /// orders nothing inside the model.
 pub struct AtomicU128 {
     number: Word,
@@ -128,7 +135,7 @@ impl AtomicU128 {
         }
     }
 
-    /// As in the real arm; the emulation is as lock-free as loom's atomic.
+    /// As in the real arm; the emulation is as lock-free as the explorer's atomic.
     pub fn is_lock_free() -> bool {
         true
     }
@@ -160,7 +167,7 @@ impl AtomicU128 {
         exchanged
     }
 
-    /// As [`compare_exchange`](Self::compare_exchange): loom fails no exchange without a cause.
+    /// As [`compare_exchange`](Self::compare_exchange): no explorer fails an exchange without a cause.
     #[track_caller]
     pub fn compare_exchange_weak(
         &self,
@@ -200,51 +207,10 @@ fn note_exchange(exchanged: Result<u128, u128>, new: u128) {
     }
 }
 
-/// loom's atomic word, and what loom forgets of it.
-struct Word {
-    bits: AtomicU64,
-    loads: Loads,
-}
-
-impl Word {
-    fn new(bits: u64) -> Word {
-        Word {
-            bits: AtomicU64::new(bits),
-            loads: Loads::new(),
-        }
-    }
-
-    fn load(&self, order: Ordering) -> u64 {
-        let found = self.bits.load(order);
-        self.loads.after_load();
-        found
-    }
-
-    fn store(&self, value: u64, order: Ordering) {
-        self.change(|bits| bits.store(value, order));
-    }
-
-    fn compare_exchange(
-        &self,
-        current: u64,
-        new: u64,
-        success: Ordering,
-        failure: Ordering,
-    ) -> Result<u64, u64> {
-        self.change(|bits| bits.compare_exchange(current, new, success, failure))
-    }
-
-    fn change<R>(&self, change: impl FnOnce(&AtomicU64) -> R) -> R {
-        let answer = change(&self.bits);
-        self.loads.after_exchange();
-        answer
-    }
-}
-
-/// A size: `modelled`, where loom explores; what `ships` would take it too long.
+/// A size: `modelled`, where an explorer schedules; what `ships` would take it too long.
 pub const fn ships_or_models(_ships: usize, modelled: usize) -> usize {
     modelled
 }
 
-/// Waits after a lost compare-and-swap: here not at all, since loom itself schedules every order.
+/// Waits after a lost compare-and-swap: here not at all, since the explorer itself says who goes on.
 pub fn back_off(_spins: u32) {}

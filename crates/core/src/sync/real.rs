@@ -6,7 +6,9 @@ pub use portable_atomic::AtomicU128;
 pub use std::sync::atomic::fence;
 pub use std::sync::{Mutex, MutexGuard};
 
-/// A size: `ships`, but where loom explores `modelled`, which it gets through.
+pub use super::unseen::{Gates, plain};
+
+/// A size: `ships`, but where an explorer schedules `modelled`, which it gets through.
 pub const fn ships_or_models(ships: usize, _modelled: usize) -> usize {
     ships
 }

@@ -1,10 +1,11 @@
 //! The line itself: who waits, in which order, and how to wake them.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 use std::task::Waker;
 
 use crate::clock::Nanos;
+use crate::sync::plain::{Mutex, MutexGuard};
 
 /// A place in the line: the smaller, the earlier.
 pub(super) type Ticket = u64;
@@ -89,7 +90,7 @@ impl Waiters {
 }
 
 /// The line behind its lock.
-// A lock of std's: wakers and sleeping threads are not what loom explores.
+// A plain lock: wakers and sleeping threads are not what loom explores.
 #[derive(Default)]
 pub(super) struct Line(Mutex<Waiters>);
 

@@ -5,7 +5,6 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Poll, Wake, Waker};
-use std::thread::{self, Thread};
 use std::time::Duration;
 
 use super::jitter::Jitter;
@@ -19,6 +18,7 @@ use crate::error::AcquireError;
 use crate::limiter::{Limiter, RateLimiter};
 use crate::settle::Charge;
 use crate::settle::Settle;
+use crate::sync::plain::{self, Thread};
 
 /// A limiter and a line of callers who wait their turn. See the [module](super).
 ///
@@ -176,14 +176,14 @@ impl<L: RateLimiter, C: Clock> Queue<L, C> {
     }
 
     fn block(&self, mut place: Place<'_, L, C>) -> Result<Nanos, WaitError> {
-        let waker = Waker::from(Arc::new(Unpark(thread::current())));
+        let waker = Waker::from(Arc::new(Unpark(plain::current())));
         loop {
             match place.ask()? {
                 Step::Served(at) => return Ok(at),
                 Step::Sleep(_) if place.is_woken(&waker) => {}
                 // Unparked without a cause, it asks once more than it need.
-                Step::Sleep(None) => thread::park(),
-                Step::Sleep(Some(span)) => thread::park_timeout(span),
+                Step::Sleep(None) => plain::park(),
+                Step::Sleep(Some(span)) => plain::park_timeout(span),
             }
         }
     }

@@ -1,8 +1,8 @@
 //! What the table counts.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
 use windowpane_core::sync::CachePadded;
+use windowpane_core::sync::Ordering::Relaxed;
+use windowpane_core::sync::plain::AtomicU64;
 
 use super::entry::Fingerprint;
 

@@ -1,5 +1,6 @@
 //! Histories of calls that real threads make.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
@@ -7,23 +8,22 @@ use std::thread;
 
 use todc_utils::linearizability::WGLChecker;
 use todc_utils::linearizability::history::{Action, History as Checked};
-use windowpane_core::RateLimiter;
 
 use crate::specification::{Answer, Answered, Call, Sequential, Setup};
 
 /// A call with its answer, and its place in the order of all beginnings and ends.
-struct Made {
+struct Made<C> {
     thread: usize,
-    call: Call,
+    call: C,
     answer: Answer,
     began: u64,
     ended: u64,
 }
 
 /// What the threads did.
-pub(crate) struct History(Vec<Made>);
+pub(crate) struct History<C = Call>(Vec<Made<C>>);
 
-impl History {
+impl<C> History<C> {
     /// Whether any two calls overlapped.
     pub(crate) fn overlaps(&self) -> bool {
         let calls = &self.0;
@@ -35,7 +35,26 @@ impl History {
     }
 }
 
-impl fmt::Display for History {
+impl History<(u64, Call)> {
+    /// What was done to each key, apart.
+    pub(crate) fn by_key(self) -> BTreeMap<u64, History> {
+        let mut keys: BTreeMap<u64, History> = BTreeMap::new();
+        for made in self.0 {
+            let (key, call) = made.call;
+            let of_key = keys.entry(key).or_insert_with(|| History(Vec::new()));
+            of_key.0.push(Made {
+                thread: made.thread,
+                call,
+                answer: made.answer,
+                began: made.began,
+                ended: made.ended,
+            });
+        }
+        keys
+    }
+}
+
+impl<C: fmt::Debug> fmt::Display for History<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for made in &self.0 {
             writeln!(
@@ -49,9 +68,9 @@ impl fmt::Display for History {
 }
 
 /// What a thread is given to do.
-struct Task {
-    calls: Vec<Call>,
-    limiter: Arc<Box<dyn RateLimiter>>,
+struct Task<C> {
+    calls: Vec<C>,
+    make: Arc<dyn Fn(C) -> Answer + Send + Sync>,
     /// The order of all beginnings and ends.
     order: Arc<AtomicU64>,
 }
@@ -87,19 +106,19 @@ impl Rendezvous {
 }
 
 /// Threads that stay: a history is shorter than the start of a thread.
-pub(crate) struct Threads {
-    tasks: Vec<mpsc::Sender<Task>>,
-    made: mpsc::Receiver<Vec<Made>>,
+pub(crate) struct Threads<C = Call> {
+    tasks: Vec<mpsc::Sender<Task<C>>>,
+    made: mpsc::Receiver<Vec<Made<C>>>,
 }
 
-impl Threads {
+impl<C: Copy + Send + 'static> Threads<C> {
     /// `count` threads that begin each history together.
-    pub(crate) fn start(count: usize) -> Threads {
+    pub(crate) fn start(count: usize) -> Threads<C> {
         let together = Arc::new(Rendezvous::of(count));
         let (done, made) = mpsc::channel();
         let tasks = (0..count)
             .map(|thread| {
-                let (tasks, given) = mpsc::channel::<Task>();
+                let (tasks, given) = mpsc::channel::<Task<C>>();
                 let (together, done) = (together.clone(), done.clone());
                 thread::spawn(move || {
                     for task in given {
@@ -120,18 +139,23 @@ impl Threads {
         self.tasks.len()
     }
 
-    /// Has the threads make the calls of `setup` on `limiter`.
-    pub(crate) fn make(&self, setup: &Setup, limiter: Box<dyn RateLimiter>) -> History {
-        let (limiter, order) = (Arc::new(limiter), Arc::new(AtomicU64::new(0)));
-        for (tasks, calls) in self.tasks.iter().zip(&setup.calls) {
+    /// Has the threads make their calls by `make`.
+    pub(crate) fn make(
+        &self,
+        calls: &[Vec<C>],
+        make: impl Fn(C) -> Answer + Send + Sync + 'static,
+    ) -> History<C> {
+        let make: Arc<dyn Fn(C) -> Answer + Send + Sync> = Arc::new(make);
+        let order = Arc::new(AtomicU64::new(0));
+        for (tasks, calls) in self.tasks.iter().zip(calls) {
             let task = Task {
                 calls: calls.clone(),
-                limiter: limiter.clone(),
+                make: make.clone(),
                 order: order.clone(),
             };
             tasks.send(task).expect("the threads stay");
         }
-        let mut all: Vec<Made> = self
+        let mut all: Vec<Made<C>> = self
             .tasks
             .iter()
             .flat_map(|_| self.made.recv().expect("a thread panicked"))
@@ -141,13 +165,13 @@ impl Threads {
     }
 }
 
-impl Task {
-    fn run(self, thread: usize) -> Vec<Made> {
+impl<C: Copy> Task<C> {
+    fn run(self, thread: usize) -> Vec<Made<C>> {
         self.calls
             .iter()
             .map(|&call| {
                 let began = self.order.fetch_add(1, Ordering::SeqCst);
-                let answer = call.on(&**self.limiter);
+                let answer = (self.make)(call);
                 let ended = self.order.fetch_add(1, Ordering::SeqCst);
                 Made {
                     thread,

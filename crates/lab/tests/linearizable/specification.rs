@@ -82,6 +82,15 @@ impl Setup {
         BuildOptions::default()
     }
 
+    /// For one key of a store: what `judge` says.
+    pub(crate) fn of_a_key(judge: &'static str, quotas: Quotas) -> Setup {
+        Setup {
+            judge,
+            quotas,
+            calls: Vec::new(),
+        }
+    }
+
     fn judge(&self) -> Box<dyn RateLimiter> {
         let judge = registry::find(self.judge).expect("a limiter of ours");
         (judge.build)(&self.quotas, self.options()).expect("what could be built can be again")

@@ -1,15 +1,14 @@
 //! `cargo loom`: every model under every schedule, every twin found.
 
-mod build;
 mod outcome;
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::sync::Mutex;
 use std::thread;
 use std::time::Instant;
 
+use crate::explored::{self, Test};
 use outcome::Outcome;
 
 /// The loom models of the shipped limiters, and the twins with a seeded bug that they must find.
@@ -43,14 +42,6 @@ fn bound(text: &str) -> Result<String, String> {
     }
 }
 
-/// One model or one twin: a test in a binary.
-struct Test {
-    binary: PathBuf,
-    /// The test file and the path in it.
-    name: String,
-    path: String,
-}
-
 pub(crate) fn run(args: &Args) -> ExitCode {
     match explore(args) {
         Ok(true) => ExitCode::SUCCESS,
@@ -65,7 +56,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
 /// Whether all that was asked for passed.
 fn explore(args: &Args) -> anyhow::Result<bool> {
     let start = Instant::now();
-    let tests = build::tests(&args.filters)?;
+    let tests = explored::tests("loom", &args.filters)?;
     anyhow::ensure!(
         !tests.is_empty(),
         "no model and no twin is named like {:?}",

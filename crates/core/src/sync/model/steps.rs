@@ -4,16 +4,23 @@ use std::cell::RefCell;
 use std::fmt;
 use std::panic::Location;
 
-use loom::thread::ThreadId;
+use super::explorer::{self, Thread};
 
 /// One operation on one atomic.
 #[derive(Clone)]
 pub struct Step {
-    thread: ThreadId,
+    thread: Thread,
     place: &'static Location<'static>,
     operation: &'static str,
     found: u128,
     written: Option<u128>,
+}
+
+impl Step {
+    /// Whether it wrote, or would have written had another thread not been quicker.
+    pub fn writes(&self) -> bool {
+        self.operation != "load"
+    }
 }
 
 impl fmt::Display for Step {
@@ -33,7 +40,7 @@ impl fmt::Display for Step {
 }
 
 thread_local! {
-    // loom's threads are all on one thread of the system.
+    // An explorer's threads are all on one thread of the system.
     static STEPS: RefCell<Option<Vec<Step>>> = const { RefCell::new(None) };
 }
 
@@ -53,7 +60,7 @@ pub(super) fn note(operation: &'static str, found: u128, written: Option<u128>) 
     STEPS.with_borrow_mut(|steps| {
         if let Some(steps) = steps {
             steps.push(Step {
-                thread: loom::thread::current().id(),
+                thread: explorer::me(),
                 place,
                 operation,
                 found,

@@ -1,4 +1,4 @@
-//! Builds the models under `--cfg loom` and lists them.
+//! Builds the package of the models under an explorer's `--cfg` and lists its tests.
 
 use std::env;
 use std::ffi::OsString;
@@ -7,12 +7,18 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, bail, ensure};
 
-use super::Test;
+/// One model or one twin: a test in a binary.
+pub(crate) struct Test {
+    pub(crate) binary: PathBuf,
+    /// The test file and the path in it.
+    pub(crate) name: String,
+    pub(crate) path: String,
+}
 
-/// The tests whose name contains all of `filters`.
-pub(super) fn tests(filters: &[String]) -> anyhow::Result<Vec<Test>> {
+/// The tests under `--cfg EXPLORER` whose name contains all of `filters`.
+pub(crate) fn tests(explorer: &str, filters: &[String]) -> anyhow::Result<Vec<Test>> {
     let mut tests = Vec::new();
-    for (target, binary) in binaries()? {
+    for (target, binary) in binaries(explorer)? {
         let listed = Command::new(&binary)
             .args(["--list", "--format", "terse"])
             .output()
@@ -35,9 +41,9 @@ pub(super) fn tests(filters: &[String]) -> anyhow::Result<Vec<Test>> {
 }
 
 /// The test binaries, each with the name of its test file.
-fn binaries() -> anyhow::Result<Vec<(String, PathBuf)>> {
+fn binaries(explorer: &str) -> anyhow::Result<Vec<(String, PathBuf)>> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let (flags, value) = with_cfg_loom();
+    let (flags, value) = with_cfg(explorer);
     let built = Command::new(cargo)
         .args(["test", "--release", "--package", "windowpane-loom-tests"])
         .args([
@@ -47,7 +53,7 @@ fn binaries() -> anyhow::Result<Vec<(String, PathBuf)>> {
             "json-render-diagnostics",
         ])
         .arg("--target-dir")
-        .arg(target_folder())
+        .arg(target_folder(explorer))
         .env(flags, value)
         // A twin may compute nonsense: it shall not go unseen.
         .env("CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS", "true")
@@ -74,14 +80,14 @@ fn binaries() -> anyhow::Result<Vec<(String, PathBuf)>> {
     Ok(binaries)
 }
 
-/// The variable of rustc's flags that cargo heeds first, with `--cfg loom` added to what is set.
-fn with_cfg_loom() -> (&'static str, OsString) {
+/// The variable of rustc's flags that cargo heeds first, with `--cfg EXPLORER` added to what is set.
+fn with_cfg(explorer: &str) -> (&'static str, OsString) {
     let (name, separator) = match env::var_os("CARGO_ENCODED_RUSTFLAGS") {
         Some(_) => ("CARGO_ENCODED_RUSTFLAGS", "\u{1f}"),
         None => ("RUSTFLAGS", " "),
     };
     let mut flags = env::var_os(name).unwrap_or_default();
-    for flag in ["--cfg", "loom"] {
+    for flag in ["--cfg", explorer] {
         if !flags.is_empty() {
             flags.push(separator);
         }
@@ -91,10 +97,10 @@ fn with_cfg_loom() -> (&'static str, OsString) {
 }
 
 /// A target folder of its own, since other flags would make cargo build everything anew each time:
-/// `target-loom`, or inside the one that `CARGO_TARGET_DIR` names.
-fn target_folder() -> PathBuf {
+/// `target-loom` and the like, or inside the one that `CARGO_TARGET_DIR` names.
+fn target_folder(explorer: &str) -> PathBuf {
     match env::var_os("CARGO_TARGET_DIR") {
-        Some(folder) => Path::new(&folder).join("loom"),
-        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target-loom"),
+        Some(folder) => Path::new(&folder).join(explorer),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../target-{explorer}")),
     }
 }

@@ -1,0 +1,92 @@
+//! What is shuttle's own: every operation is one step, at which shuttle may go on with another
+//! thread. It takes all memory orders for sequentially consistent; weak ones are loom's part.
+
+use std::fmt;
+
+use shuttle::sync::atomic::AtomicU64;
+pub use shuttle::sync::atomic::fence;
+pub use shuttle::sync::{Mutex, MutexGuard, RwLock as ShardedLock};
+
+use crate::sync::Ordering;
+
+/// A thread of one schedule: the main one is 0, the others follow as they were started.
+pub(super) type Thread = usize;
+
+/// Who is running.
+pub(super) fn me() -> Thread {
+    shuttle::current::me().into()
+}
+
+/// shuttle's atomic word.
+pub(super) struct Word(AtomicU64);
+
+impl Word {
+    pub(super) fn new(bits: u64) -> Word {
+        Word(AtomicU64::new(bits))
+    }
+
+    pub(super) fn load(&self, order: Ordering) -> u64 {
+        self.0.load(order)
+    }
+
+    pub(super) fn store(&self, value: u64, order: Ordering) {
+        self.0.store(value, order);
+    }
+
+    pub(super) fn fetch_add(&self, by: u64, order: Ordering) -> u64 {
+        self.0.fetch_add(by, order)
+    }
+
+    pub(super) fn fetch_max(&self, other: u64, order: Ordering) -> u64 {
+        self.0.fetch_max(other, order)
+    }
+
+    pub(super) fn compare_exchange(
+        &self,
+        current: u64,
+        new: u64,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<u64, u64> {
+        self.0.compare_exchange(current, new, success, failure)
+    }
+}
+
+/// Locks of shuttle's in front of locks that it does not know, one each: who passes a gate finds the
+/// lock behind it free, and waits, if he has to, where shuttle sees it.
+pub struct Gates(Box<[ShardedLock<()>]>);
+
+impl Gates {
+    /// As many as there are locks behind.
+    pub fn new(count: usize) -> Gates {
+        Gates((0..count).map(|_| ShardedLock::new(())).collect())
+    }
+
+    /// Passes a gate with others who lock shared. Let go of what this answers last.
+    pub fn shared(&self, nth: usize) -> impl Sized + '_ {
+        self.0[nth].read()
+    }
+
+    /// Passes a gate alone. Let go of what this answers last.
+    pub fn alone(&self, nth: usize) -> impl Sized + '_ {
+        self.0[nth].write()
+    }
+}
+
+impl fmt::Debug for Gates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Gates(..)")
+    }
+}
+
+/// shuttle's own, where the other arms have the standard library's.
+pub mod plain {
+    pub use shuttle::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, fence};
+    pub use shuttle::sync::{Mutex, MutexGuard, RwLock};
+    pub use shuttle::thread::{Thread, current, park};
+
+    /// A sleep that ends when shuttle lets it: it has no time of its own.
+    pub fn park_timeout(_span: std::time::Duration) {
+        shuttle::thread::yield_now();
+    }
+}

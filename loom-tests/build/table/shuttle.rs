@@ -1,0 +1,61 @@
+//! Twins that only shuttle schedules: of what loom does not explore, and those that wait for a thread
+//! that is suspended, which loom cannot show. `tests/` says what finds them.
+
+use super::{Shipped, Twin};
+
+pub(crate) const TWINS: &[Twin] = &[
+    Twin {
+        name: "waits_for_the_claimer",
+        bug: "It waits until the claimer has put its record in place, and does not help",
+        of: Shipped::CasRing,
+        file: "ring.rs",
+        shipped: "None if self.settle(head) =>",
+        seeded: "None if {
+                while head.filled() > 0 && !self.is_in_place(head, 1) {
+                    if self.load_head() != head {
+                        return Ok(Refusal::Moved);
+                    }
+                }
+                self.settle(head)
+            } =>",
+        found_by: &[],
+    },
+    Twin {
+        name: "evicts_as_seen_before",
+        bug: "It removes a key that was idle when it looked, and does not look again under the lock",
+        of: Shipped::Keyed,
+        file: "evict.rs",
+        shipped: "self.forget(hash, now, |k, entry| in_slot(k, entry) && idle(entry))",
+        seeded: "self.forget(hash, now, |k, entry| in_slot(k, entry))",
+        found_by: &[],
+    },
+    Twin {
+        name: "inserts_twice",
+        bug: "It takes an unknown key for unknown still, under the lock in which it inserts it",
+        of: Shipped::Keyed,
+        file: "unknown.rs",
+        shipped: "|k, _| k.borrow() == key,
+                |entry| Some(ask.ask(&entry.limiter, time).map_err(StoreError::from)),",
+        seeded: "|_, _| false,
+                |entry| Some(ask.ask(&entry.limiter, time).map_err(StoreError::from)),",
+        found_by: &[],
+    },
+    Twin {
+        name: "leaves_without_a_word",
+        bug: "Who leaves the line wakes nobody",
+        of: Shipped::Queue,
+        file: "line.rs",
+        shipped: "was_head.then(|| self.wake_head()).flatten()",
+        seeded: "was_head.then(|| None).flatten()",
+        found_by: &[],
+    },
+    Twin {
+        name: "sleeps_though_woken",
+        bug: "It sleeps though it was woken since it last looked",
+        of: Shipped::Queue,
+        file: "line.rs",
+        shipped: "if !std::mem::take(&mut waiter.is_woken) {",
+        seeded: "if true {",
+        found_by: &[],
+    },
+];

@@ -1,0 +1,222 @@
+//! Eight threads with eight calls each, under schedules by priority (PCT): every structure that
+//! threads share, and twins of each that such schedules find.
+#![cfg(shuttle)]
+
+use windowpane_baselines::{FixedWindow, FixedWindowRule, GcraRule};
+use windowpane_cas_ring::CasRing;
+use windowpane_core::clock::ManualClock;
+use windowpane_core::wait::Queue;
+use windowpane_loom_tests::shuttle::{
+    calls_of_keys, calls_that_change, calls_that_settle, line_finds, line_holds, pct_finds,
+    pct_holds, plain_calls,
+};
+use windowpane_loom_tests::{
+    Changing, PlainHashes, Settling, Store, TickingClock, bucket_ring, cas_ring, changing_ring,
+    fixed_window, flat_table, gcra, keyed_limiter, mutex_log, packed_counter, parts,
+    settling_counter, settling_log, twins,
+};
+use windowpane_mutex_log::MutexLog;
+use windowpane_packed_counter::TwoWindowRule;
+
+/// A store as `keyed_limiter` has it.
+macro_rules! small {
+    ($store:ident, $script:ident) => {
+        $store::<u64, FixedWindow>::builder($script.quotas())
+            .max_keys($script.ring_capacity() as usize)
+            .hasher(PlainHashes)
+            .clock(ManualClock::new(0))
+            .build()
+            .expect("a store")
+    };
+}
+
+mod ships {
+    use super::*;
+
+    #[test]
+    fn mutex_log_() {
+        pct_holds(mutex_log(), plain_calls);
+    }
+
+    #[test]
+    fn cas_ring_() {
+        pct_holds(cas_ring(), plain_calls);
+    }
+
+    #[test]
+    fn packed_counter_() {
+        pct_holds(packed_counter(), plain_calls);
+    }
+
+    #[test]
+    fn bucket_ring_() {
+        pct_holds(bucket_ring(), plain_calls);
+    }
+
+    #[test]
+    fn fixed_window_() {
+        pct_holds(fixed_window(), plain_calls);
+    }
+
+    #[test]
+    fn gcra_() {
+        pct_holds(gcra(), plain_calls);
+    }
+
+    #[test]
+    fn changing_ring_() {
+        pct_holds(changing_ring(), calls_that_change);
+    }
+
+    #[test]
+    fn settling_counter_() {
+        pct_holds(settling_counter(), calls_that_settle);
+    }
+
+    #[test]
+    fn settling_log_() {
+        pct_holds(settling_log(), calls_that_settle);
+    }
+
+    #[test]
+    fn flat_table_() {
+        pct_holds(flat_table(), calls_of_keys);
+    }
+
+    #[test]
+    fn keyed_store() {
+        pct_holds(keyed_limiter(), calls_of_keys);
+    }
+
+    #[test]
+    fn wait_queue() {
+        line_holds::<Queue<MutexLog, TickingClock>>();
+    }
+}
+
+mod twins_of {
+    use super::*;
+
+    #[test]
+    fn mutex_log_() {
+        let twin = mutex_log().twin("mutex_log::checks_then_takes", |script| {
+            <twins::mutex_log::checks_then_takes::MutexLog>::new(script.quotas())
+        });
+        pct_finds(twin, plain_calls);
+    }
+
+    #[test]
+    fn cas_ring_() {
+        let twin = cas_ring().twin("cas_ring::claims_blindly", |script| {
+            use twins::cas_ring::claims_blindly::CasRing;
+            CasRing::with_capacity(script.quotas(), script.ring_capacity()).expect("a ring")
+        });
+        pct_finds(twin, plain_calls);
+    }
+
+    #[test]
+    fn packed_counter_() {
+        let twin = packed_counter().twin("one_word::adds_plainly, packed-counter", |script| {
+            use twins::one_word::adds_plainly::OneWordLimiter;
+            OneWordLimiter::<TwoWindowRule>::new(script.quotas()).expect("a counter")
+        });
+        pct_finds(twin, plain_calls);
+    }
+
+    #[test]
+    fn bucket_ring_() {
+        let twin = bucket_ring().twin("bucket_ring::claims_blindly", |script| {
+            use twins::bucket_ring::claims_blindly::BucketRing;
+            BucketRing::with_buckets(script.quotas(), script.ring_buckets()).expect("a ring")
+        });
+        pct_finds(twin, plain_calls);
+    }
+
+    #[test]
+    fn fixed_window_() {
+        let twin = fixed_window().twin("one_word::loads_then_stores, fixed-window", |script| {
+            use twins::one_word::loads_then_stores::OneWordLimiter;
+            OneWordLimiter::<FixedWindowRule>::new(script.quotas()).expect("a window")
+        });
+        pct_finds(twin, plain_calls);
+    }
+
+    #[test]
+    fn gcra_() {
+        let twin = gcra().twin("one_word::loads_then_stores, gcra", |script| {
+            use twins::one_word::loads_then_stores::OneWordLimiter;
+            OneWordLimiter::<GcraRule>::new(script.quotas()).expect("a rate")
+        });
+        pct_finds(twin, plain_calls);
+    }
+
+    #[test]
+    fn changing_ring_() {
+        let twin = changing_ring().twin("changeable::decides_in_two_sections", |script| {
+            use twins::changeable::decides_in_two_sections::Changeable;
+            let ring = CasRing::with_capacity(script.quotas(), script.ring_capacity());
+            Changing(Changeable::new(ring.expect("a ring")))
+        });
+        pct_finds(twin, calls_that_change);
+    }
+
+    #[test]
+    fn settling_counter_() {
+        let twin = settling_counter().twin("one_word::settles_blindly", |script| {
+            use twins::one_word::settles_blindly::OneWordLimiter;
+            let counter = OneWordLimiter::<TwoWindowRule>::new(script.quotas());
+            Settling(counter.expect("a counter"))
+        });
+        pct_finds(twin, calls_that_settle);
+    }
+
+    #[test]
+    fn settling_log_() {
+        let twin = settling_log().twin("mutex_log::settles_on_top", |script| {
+            use twins::mutex_log::settles_on_top::MutexLog;
+            Settling(<MutexLog>::new(script.quotas()))
+        });
+        pct_finds(twin, calls_that_settle);
+    }
+
+    #[test]
+    fn flat_table_() {
+        let evicts = flat_table().twin("flat_table::evicts_blindly", |script| {
+            use twins::flat_table::evicts_blindly::FlatTable;
+            let (rule, entries, clock, hasher) = parts(script);
+            Store(FlatTable::with_rule(rule, entries, clock, hasher))
+        });
+        pct_finds(evicts, calls_of_keys);
+        let charges = flat_table().twin("flat_table::charges_blindly", |script| {
+            use twins::flat_table::charges_blindly::FlatTable;
+            let (rule, entries, clock, hasher) = parts(script);
+            Store(FlatTable::with_rule(rule, entries, clock, hasher))
+        });
+        pct_finds(charges, calls_of_keys);
+    }
+
+    #[test]
+    fn keyed_store() {
+        let evicts = keyed_limiter().twin("keyed::evicts_as_seen_before", |script| {
+            use twins::keyed::evicts_as_seen_before::KeyedLimiter;
+            Store(small!(KeyedLimiter, script))
+        });
+        pct_finds(evicts, calls_of_keys);
+        let inserts = keyed_limiter().twin("keyed::inserts_twice", |script| {
+            use twins::keyed::inserts_twice::KeyedLimiter;
+            Store(small!(KeyedLimiter, script))
+        });
+        pct_finds(inserts, calls_of_keys);
+    }
+
+    #[test]
+    fn wait_queue() {
+        use twins::queue::{leaves_without_a_word, sleeps_though_woken};
+        line_finds::<leaves_without_a_word::Queue<MutexLog, TickingClock>>(
+            "queue::leaves_without_a_word",
+        );
+        line_finds::<sleeps_though_woken::Queue<MutexLog, TickingClock>>(
+            "queue::sleeps_though_woken",
+        );
+    }
+}

@@ -1,0 +1,89 @@
+//! Lock-freedom: one thread is suspended for good before each step of its call in turn, and the others
+//! go on, each call in a bounded number of its own steps.
+#![cfg(shuttle)]
+
+use windowpane_baselines::{FixedWindowRule, GcraRule};
+use windowpane_loom_tests::shuttle::{
+    Bound, blocks, denials_that_write, denials_write_nothing, goes_on, scripts, waits,
+};
+use windowpane_loom_tests::{
+    bucket_ring, cas_ring, fixed_window, flat_table, gcra, mutex_log, packed_counter,
+    settling_counter, twins,
+};
+
+/// A load and an exchange.
+const ONE_WORD: Bound = Bound { attempt: 2 };
+
+/// A ring of a few slots: all it looks at, and another's record put in place.
+const RING: Bound = Bound { attempt: 24 };
+
+/// Two rounds through the table, the claim and its exchange, and what is counted.
+const TABLE: Bound = Bound { attempt: 24 };
+
+#[test]
+fn the_ring_goes_on() {
+    goes_on(cas_ring(), RING, scripts::any());
+    goes_on(cas_ring(), RING, scripts::with_room(scripts::any()));
+}
+
+#[test]
+fn the_bucket_ring_goes_on() {
+    goes_on(bucket_ring(), RING, scripts::any());
+}
+
+#[test]
+fn the_counter_goes_on() {
+    goes_on(packed_counter(), ONE_WORD, scripts::any());
+    goes_on(settling_counter(), ONE_WORD, scripts::settling());
+}
+
+#[test]
+fn the_fixed_window_goes_on() {
+    goes_on(fixed_window(), ONE_WORD, scripts::any());
+}
+
+#[test]
+fn gcra_goes_on() {
+    goes_on(gcra(), ONE_WORD, scripts::any());
+}
+
+#[test]
+fn the_flat_table_goes_on() {
+    goes_on(flat_table(), TABLE, scripts::keys());
+}
+
+/// The control.
+#[test]
+fn the_log_blocks() {
+    blocks(mutex_log(), scripts::any());
+}
+
+#[test]
+fn a_ring_that_waits_for_the_claimer_is_found() {
+    let twin = cas_ring().twin("cas_ring::waits_for_the_claimer", |script| {
+        use twins::cas_ring::waits_for_the_claimer::CasRing;
+        CasRing::with_capacity(script.quotas(), script.ring_capacity()).expect("a ring")
+    });
+    waits(twin, RING, scripts::any());
+}
+
+#[test]
+fn denials_and_looks_write_nothing() {
+    denials_write_nothing(cas_ring());
+    denials_write_nothing(bucket_ring());
+    denials_write_nothing(packed_counter());
+    denials_write_nothing(fixed_window());
+    denials_write_nothing(gcra());
+    denials_write_nothing(flat_table());
+}
+
+#[test]
+fn denials_that_write_are_found() {
+    use twins::one_word::denials_write::OneWordLimiter as Twin;
+    denials_that_write(fixed_window().twin("one_word::denials_write", |script| {
+        Twin::<FixedWindowRule>::new(script.quotas()).expect("a window")
+    }));
+    denials_that_write(gcra().twin("one_word::denials_write, gcra", |script| {
+        Twin::<GcraRule>::new(script.quotas()).expect("a rate")
+    }));
+}
