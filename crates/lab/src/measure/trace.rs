@@ -20,6 +20,15 @@ pub const VARIABLE: &str = "WINDOWPANE_TRACE";
 const MINUTE: Nanos = 60_000_000_000;
 const DAY: Nanos = 86_400_000_000_000;
 
+/// What the report says of a recorded traffic.
+const AS_RECORDED: &str = "as recorded";
+const DEALT_TO_CLIENTS: &str = "keys are not recorded: dealt to 100 clients by Zipf(1.0)";
+
+/// Whether a traffic of which the report says this was recorded, not made up.
+pub fn is_recorded(about: &str) -> bool {
+    [AS_RECORDED, DEALT_TO_CLIENTS].contains(&about)
+}
+
 /// Clients that requests without keys are dealt to.
 const DEALT: f64 = 100.0;
 
@@ -112,16 +121,20 @@ fn read(text: &str, seed: u64) -> Result<Vec<Traffic>> {
         .unwrap_or_default()
         .to_string_lossy()
         .into_owned();
-    let as_recorded = traffic(stem.clone(), "as recorded", trace.requests, named.quota);
+    let as_recorded = traffic(stem.clone(), AS_RECORDED, trace.requests, named.quota);
     if trace.clients.len() > 1 {
         return Ok(vec![as_recorded]);
     }
     // No key in it: once as one client, and once dealt to many by a stated rule.
     let dealt = deal(&as_recorded.requests, seed);
-    let about = "keys are not recorded: dealt to 100 clients by Zipf(1.0)";
     let dealt = Traffic {
         speed: false,
-        ..traffic(format!("{stem}, dealt to clients"), about, dealt, None)
+        ..traffic(
+            format!("{stem}, dealt to clients"),
+            DEALT_TO_CLIENTS,
+            dealt,
+            None,
+        )
     };
     Ok(vec![as_recorded, dealt])
 }

@@ -5,11 +5,14 @@ use maud::{Markup, PreEscaped, html};
 /// What a column of a table holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Column {
-    /// Words, which may take several lines.
+    /// Words; a column of long ones takes several lines.
     Words,
     /// Figures, set to the right, each on one line.
     Figures,
 }
+
+/// Words of more bytes may take several lines.
+const LONG: usize = 32;
 
 /// A table in a box of its own, which scrolls sideways where it does not fit; the first cell of
 /// each row is the row's heading. `label` tells a screen reader what it is; `data` stands below it,
@@ -21,9 +24,14 @@ pub(crate) fn table(
     rows: &[Vec<Markup>],
     data: &Markup,
 ) -> Markup {
+    let is_long = |nth: usize| {
+        let mut cells = rows.iter().filter_map(|row| row.get(nth));
+        cells.any(|cell| cell.0.len() > LONG)
+    };
     let class = |nth: usize| match columns.get(nth) {
         Some(Column::Figures) => "n",
-        _ => "w",
+        _ if is_long(nth) => "w",
+        _ => "s",
     };
     html! {
         figure {
@@ -111,7 +119,7 @@ mod tests {
             "label",
             &[Column::Words, Column::Figures],
             &[cell("who"), cell("ns")],
-            &[vec![cell("<me>"), cell("1")]],
+            &[vec![cell("<me>"), cell("1")], vec![cell(""), cell("2")]],
             &html! {},
         );
         let table = table.into_string();
@@ -120,7 +128,7 @@ mod tests {
             "{table}"
         );
         assert!(
-            table.contains("<th class=\"w\" scope=\"row\">&lt;me&gt;</th><td class=\"n\">1</td>")
+            table.contains("<th class=\"s\" scope=\"row\">&lt;me&gt;</th><td class=\"n\">1</td>")
         );
         assert!(!table.contains("figcaption"));
     }

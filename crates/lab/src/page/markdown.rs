@@ -273,7 +273,7 @@ mod tests {
             "{html}"
         );
         assert!(
-            html.contains("<th class=\"w\" scope=\"row\"><code>x</code></th><td class=\"n\"><strong>1</strong></td>"),
+            html.contains("<th class=\"s\" scope=\"row\"><code>x</code></th><td class=\"n\"><strong>1</strong></td>"),
             "{html}"
         );
         assert!(html.contains(

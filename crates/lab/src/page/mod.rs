@@ -8,8 +8,5 @@ mod figure;
 pub(crate) mod markdown;
 mod shell;
 
-// For pages that are made of no Markdown.
-#[allow(unused_imports)]
 pub(crate) use figure::{Column, chart, table};
-#[allow(unused_imports)]
 pub(crate) use shell::{Page, Section};

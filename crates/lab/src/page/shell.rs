@@ -47,16 +47,21 @@ impl Page {
                 }
                 body {
                     a.skip href="#content" { "Skip to the content" }
+                    header {
+                        h1 { (self.title) }
+                        (self.lead)
+                    }
+                    // Closed on a phone, so that the first section is seen; the stylesheet keeps it
+                    // open where there is room beside.
                     nav.contents aria-label="Contents" {
-                        ol { @for section in &self.sections {
-                            li { a href={ "#" (section.id) } { (section.heading) } }
-                        } }
+                        details {
+                            summary { "Contents" }
+                            ol { @for section in &self.sections {
+                                li { a href={ "#" (section.id) } { (section.heading) } }
+                            } }
+                        }
                     }
                     main #content {
-                        header {
-                            h1 { (self.title) }
-                            (self.lead)
-                        }
                         @for section in &self.sections { (section.markup()) }
                     }
                 }
@@ -68,13 +73,14 @@ impl Page {
 
 impl Section {
     fn markup(&self) -> Markup {
+        let common = common(&self.parts);
         html! {
             section aria-labelledby=(self.id) {
                 h2 #(self.id) { a href={ "#" (self.id) } { (self.heading) } }
                 @if self.parts.len() >= PARTS_LISTED {
                     nav.parts aria-label={ "Parts of " (self.heading) } {
                         ul { @for (id, heading) in &self.parts {
-                            li { a href={ "#" (id) } { (heading) } }
+                            li { a href={ "#" (id) } { (heading[common..]) } }
                         } }
                     }
                 }
@@ -84,9 +90,39 @@ impl Section {
     }
 }
 
+/// How many bytes of all headings are the same and end with a comma: what the list need not repeat.
+fn common(parts: &[(String, String)]) -> usize {
+    let mut headings = parts.iter().map(|(_, heading)| heading.as_str());
+    let Some(first) = headings.next() else {
+        return 0;
+    };
+    let ends = first
+        .match_indices(", ")
+        .map(|(at, comma)| at + comma.len());
+    let shared = ends.filter(|end| {
+        headings
+            .clone()
+            .all(|other| other.starts_with(&first[..*end]))
+    });
+    shared.max().unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_list_of_parts_leaves_out_what_all_begin_with() {
+        let parts = |headings: &[&str]| -> Vec<(String, String)> {
+            let part = |heading: &&str| ("id".into(), (*heading).to_string());
+            headings.iter().map(part).collect()
+        };
+        let of = |headings: &[&str]| common(&parts(headings));
+        assert_eq!(of(&["Time, a, 1", "Time, a, 2", "Time, b"]), "Time, ".len());
+        assert_eq!(of(&["Time, é, 1", "Time, é, 2"]), "Time, é, ".len());
+        assert_eq!(of(&["Time, a", "Tim"]), 0);
+        assert_eq!(of(&[]), 0);
+    }
 
     #[test]
     fn text_stays_text_and_the_contents_name_every_section() {

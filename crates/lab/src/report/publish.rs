@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use super::compare;
-use super::markdown::table;
+use super::markdown::text::{code, table};
 use super::readme;
 use super::run::Run;
-use super::verdict::code;
 use crate::measure::folder;
 
 /// Copies the run in `latest` to `results/<date>-<machine>/`; never over one that is there. The

@@ -4,16 +4,16 @@ use anyhow::{Context, Result};
 
 use super::compare;
 use super::figures::{bytes, millions, percent, thousands, time};
-use super::markdown::table;
+use super::markdown::text::{code, table};
 use super::run::Run;
-use super::verdict::{code, on_threads, verdict};
+use super::verdict::{on_threads, verdict};
 use crate::measure::state::{LIMIT, State};
 
 /// The page of a run's folder: the exact command first.
 pub(super) fn of_run(run: &Run) -> String {
     let mut text = format!("```sh\n{}\n```\n\n", run.environment.command);
     text += &format!(
-        "at revision {} on {}, {} cores, {}. Read [REPORT.md](REPORT.md); its verdict:\n\n",
+        "at revision {} on {}, {} cores, {}. Read [report.html](report.html) in a browser or its twin [REPORT.md](REPORT.md); the verdict:\n\n",
         code(&run.environment.git_revision),
         run.environment.cpu,
         run.environment.cores,
@@ -63,8 +63,23 @@ fn figures(run: &Run, place: &str) -> String {
     )
 }
 
+/// The table of [`glance_table`] and what it tells.
+fn glance(run: &Run) -> String {
+    glance_table(run) + &glance_note(run)
+}
+
+/// What the table of [`glance_table`] tells.
+pub(super) fn glance_note(run: &Run) -> String {
+    format!(
+        "Median of {} rounds on one key, limit {}: time a decision with 1 thread, million decisions a second of all threads with more. \
+         *Worst overshoot*: the most that any window held above the limit, on any traffic.\n",
+        run.environment.rounds,
+        thousands(LIMIT),
+    )
+}
+
 /// One line a limiter: exact or not, how fast, how large, how wrong.
-pub(super) fn glance(run: &Run) -> String {
+pub(super) fn glance_table(run: &Run) -> String {
     let threads: Vec<usize> = run
         .threads()
         .into_iter()
@@ -94,13 +109,7 @@ pub(super) fn glance(run: &Run) -> String {
             row
         })
         .collect();
-    format!(
-        "{}Median of {} rounds on one key, limit {}: time a decision with 1 thread, million decisions a second of all threads with more. \
-         *Worst overshoot*: the most that any window held above the limit, on any traffic.\n",
-        table(&header, &rows),
-        run.environment.rounds,
-        thousands(LIMIT),
-    )
+    table(&header, &rows)
 }
 
 /// A cell of the table: time with one thread, millions a second with more.

@@ -3,7 +3,10 @@
 use crate::measure::latency::{Latency, ServiceTime};
 use crate::measure::state::State;
 
+pub(super) use super::markdown::text::code;
+
 use super::figures::{bytes, list, millions, percent, thousands, time, times};
+use super::markdown::text::words;
 use super::run::Run;
 use super::spread::Spread;
 
@@ -13,23 +16,65 @@ const LIMIT: u64 = 1_000;
 /// Above this share of all cores, in percent, others were at work when the run began.
 const BUSY: f64 = 10.0;
 
+/// One paragraph of the verdict, in Markdown.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Finding {
+    /// All of it, or what it begins with.
+    head: String,
+    /// What follows, without full stops.
+    parts: Vec<String>,
+    /// What stands between the parts in a paragraph.
+    between: &'static str,
+}
+
+impl Finding {
+    fn of(text: String) -> Finding {
+        Finding {
+            head: text,
+            ..Finding::default()
+        }
+    }
+
+    /// As a paragraph.
+    fn as_paragraph(&self) -> String {
+        match self.parts.is_empty() {
+            true => self.head.clone(),
+            false => format!("{} {}.", self.head, self.parts.join(self.between)),
+        }
+    }
+
+    /// As an item of a list, its parts as items below it.
+    pub(super) fn as_items(&self) -> String {
+        let mut text = format!("- {}\n", self.head);
+        for part in &self.parts {
+            text += &format!("  - {part}.\n");
+        }
+        text
+    }
+}
+
 /// The verdict, one paragraph an item, in Markdown.
 pub fn verdict(run: &Run) -> Vec<String> {
-    let mut sentences = vec![machine(run), exact(run)];
+    findings(run).iter().map(Finding::as_paragraph).collect()
+}
+
+/// What the verdict says, the place first.
+pub(super) fn findings(run: &Run) -> Vec<Finding> {
+    let mut findings = vec![Finding::of(machine(run)), Finding::of(exact(run))];
     for state in [State::Allowed, State::Denied] {
-        sentences.push(fastest(run, state));
+        findings.push(fastest(run, state));
     }
-    sentences.extend([memory(run), wrong(run)]);
-    sentences.extend(preempted(run));
-    sentences.push(losses(run));
-    sentences
+    findings.extend([Finding::of(memory(run)), wrong(run)]);
+    findings.extend(preempted(run).map(Finding::of));
+    findings.push(losses(run));
+    findings
 }
 
 fn machine(run: &Run) -> String {
     let environment = &run.environment;
     let mut doubt = match environment.partial.is_empty() {
         true => String::new(),
-        false => format!(" **This run is partial: {}.**", environment.partial),
+        false => format!(" **This run is partial: {}.**", words(&environment.partial)),
     };
     if environment.busy_percent > BUSY {
         doubt += &format!(
@@ -42,16 +87,16 @@ fn machine(run: &Run) -> String {
     }
     format!(
         "**Where:** {}, {} cores, {}; {} rounds of {} on {}.{doubt}",
-        environment.cpu,
+        words(&environment.cpu),
         environment.cores,
         match environment.hypervisor.as_str() {
             "none" => "no hypervisor".into(),
             "unknown" => "hypervisor unknown".into(),
-            name => format!("a virtual machine ({name})"),
+            name => format!("a virtual machine ({})", words(name)),
         },
         environment.rounds,
-        environment.mode,
-        environment.began,
+        words(&environment.mode),
+        words(&environment.began),
     )
 }
 
@@ -117,7 +162,7 @@ fn exact(run: &Run) -> String {
     )
 }
 
-fn fastest(run: &Run, state: State) -> String {
+fn fastest(run: &Run, state: State) -> Finding {
     let mut parts = Vec::new();
     for threads in run
         .threads()
@@ -135,12 +180,15 @@ fn fastest(run: &Run, state: State) -> String {
         }
         parts.push(part);
     }
-    // A run that is interrupted early has no rounds.
-    let told = match parts.is_empty() {
-        true => "not measured".into(),
-        false => parts.join(". "),
-    };
-    format!("**Fastest where all is {}:** {told}.", state.word())
+    if parts.is_empty() {
+        // A run that is interrupted early has no rounds.
+        parts.push("not measured".into());
+    }
+    Finding {
+        head: format!("**Fastest where all is {}:**", state.word()),
+        parts,
+        between: ". ",
+    }
 }
 
 /// The fastest with its figure, and those that are not shown to be slower.
@@ -186,16 +234,18 @@ fn memory(run: &Run) -> String {
     )
 }
 
-fn wrong(run: &Run) -> String {
-    let told: Vec<String> = run
+fn wrong(run: &Run) -> Finding {
+    let parts = run
         .limiters()
         .filter(|who| !who.exact)
         .filter_map(|who| how_wrong(run, &who.contestant))
         .collect();
-    format!(
-        "**How wrong the approximate ones were** (shares: of traffic of at least 1,000 requests): {}.",
-        told.join("; ")
-    )
+    Finding {
+        head: "**How wrong the approximate ones were** (shares: of traffic of at least 1,000 requests):"
+            .into(),
+        parts,
+        between: "; ",
+    }
 }
 
 fn how_wrong(run: &Run, name: &str) -> Option<String> {
@@ -213,7 +263,7 @@ fn how_wrong(run: &Run, name: &str) -> Option<String> {
         _ => format!(
             "let through up to {} above the limit in one window (*{}*)",
             percent(worst.worst_overshoot_share),
-            worst.traffic
+            words(&worst.traffic)
         ),
     };
     let of = |row: &crate::measure::rows::AccuracyRow, count: u64| match count {
@@ -221,7 +271,7 @@ fn how_wrong(run: &Run, name: &str) -> Option<String> {
         _ => format!(
             "up to {} (*{}*)",
             percent(share(count, row.requests)),
-            row.traffic
+            words(&row.traffic)
         ),
     };
     Some(format!(
@@ -261,7 +311,7 @@ fn preempted(run: &Run) -> Option<String> {
     ))
 }
 
-fn losses(run: &Run) -> String {
+fn losses(run: &Run) -> Finding {
     let mut told = Vec::new();
     for state in State::ALL {
         for threads in run.threads() {
@@ -282,15 +332,18 @@ fn losses(run: &Run) -> String {
             ));
         }
     }
-    match told.is_empty() {
-        _ if run.throughput.iter().all(|row| row.round == 0) => {
-            "**Where ours lose:** not measured.".into()
-        }
-        true => "**Where ours lose:** no rival is shown to be faster anywhere.".into(),
-        false => format!(
-            "**Where ours lose** (the fastest rival of each cell): {}.",
-            told.join("; ")
-        ),
+    if told.is_empty() {
+        let measured = run.throughput.iter().any(|row| row.round > 0);
+        let none = match measured {
+            true => "**Where ours lose:** no rival is shown to be faster anywhere.",
+            false => "**Where ours lose:** not measured.",
+        };
+        return Finding::of(none.into());
+    }
+    Finding {
+        head: "**Where ours lose** (the fastest rival of each cell):".into(),
+        parts: told,
+        between: "; ",
     }
 }
 
@@ -300,9 +353,4 @@ pub(crate) fn on_threads(threads: usize) -> String {
         1 => "1 thread".into(),
         _ => format!("{threads} threads"),
     }
-}
-
-/// A name as code.
-pub(super) fn code(name: &str) -> String {
-    format!("`{name}`")
 }

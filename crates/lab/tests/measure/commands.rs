@@ -43,7 +43,7 @@ fn a_run_is_rendered_and_compared_with_itself() {
         "{told}"
     );
     assert!(
-        told.trim_end().ends_with("REPORT.md"),
+        told.trim_end().ends_with("REPORT.md") && told.contains("run/report.html"),
         "the report's place comes last: {told}"
     );
     let output = lab(&["compare", run, run], results.path());

@@ -8,6 +8,7 @@ mod definitions;
 mod harness;
 mod keyed;
 mod memory;
+mod page;
 mod recorded;
 mod reports;
 mod stalled;

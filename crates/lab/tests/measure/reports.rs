@@ -38,7 +38,8 @@ fn the_same_rows_give_the_same_files() {
     let (once, _) = rendered(&[]);
     let (again, _) = rendered(&[]);
     let (once, again) = (files(once.path()), files(again.path()));
-    assert!(once.contains_key("REPORT.md") && once.contains_key("summary.csv"));
+    assert!(once.contains_key("REPORT.md") && once.contains_key("report.html"));
+    assert!(once.contains_key("summary.csv"));
     assert_eq!(once, again);
 }
 
@@ -232,6 +233,7 @@ fn publishing_copies_under_date_and_machine_and_never_overwrites() {
     let place = publish::publish(latest.path(), results.path(), Some("My Machine")).unwrap();
     assert_eq!(place, results.path().join("2024-05-12-my-machine"));
     assert!(place.join("histograms/percentiles.csv").is_file());
+    assert!(place.join("report.html").is_file());
     let before = files(&place);
     let again = publish::publish(latest.path(), results.path(), Some("My Machine"));
     assert!(again.unwrap_err().to_string().contains("never overwritten"));

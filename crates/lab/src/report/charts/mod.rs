@@ -3,16 +3,18 @@
 
 mod accuracy;
 mod canvas;
+mod keyed_memory;
 mod latency;
 mod memory;
 mod style;
 mod throughput;
 pub(crate) mod timeline;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 
+use super::figures::thousands;
 use super::markdown::CHARTED_LOAD;
 use super::run::Run;
 use crate::measure::latency::{Latency, ResponseTime, ServiceTime};
@@ -22,6 +24,26 @@ use crate::measure::state::State;
 pub const ACCURACY_FILE: &str = "accuracy-beside-speed.svg";
 /// The file of memory by limit.
 pub const MEMORY_FILE: &str = "memory-by-limit.svg";
+
+/// The numbers of keys whose memory was counted: each has a chart.
+pub fn keyed_memory_keys(run: &Run) -> Vec<u64> {
+    let counted = run.keyed_memory.iter().filter(|row| row.bytes.is_some());
+    let keys: BTreeSet<u64> = counted.map(|row| row.keys).collect();
+    keys.into_iter().collect()
+}
+
+/// The file of the memory of so many keys by limit.
+pub fn keyed_memory_file(keys: u64) -> String {
+    format!("keyed-memory-{keys}-keys.svg")
+}
+
+/// The title of the memory of so many keys by limit.
+pub fn keyed_memory_title(keys: u64) -> String {
+    match keys {
+        1 => "Memory by limit, 1 key".into(),
+        _ => format!("Memory by limit, {} keys", thousands(keys)),
+    }
+}
 
 /// The file of throughput by threads in a state.
 pub fn throughput_file(state: State) -> String {
@@ -68,6 +90,9 @@ pub fn draw(run: &Run) -> Result<BTreeMap<String, String>> {
     }
     drawn.insert(MEMORY_FILE.into(), memory::draw(run)?);
     drawn.insert(ACCURACY_FILE.into(), accuracy::draw(run)?);
+    for keys in keyed_memory_keys(run) {
+        drawn.insert(keyed_memory_file(keys), keyed_memory::draw(run, keys)?);
+    }
     latencies::<ResponseTime>(run, &mut drawn)?;
     latencies::<ServiceTime>(run, &mut drawn)?;
     Ok(drawn)

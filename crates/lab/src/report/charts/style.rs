@@ -56,6 +56,15 @@ pub(super) fn styles(run: &Run) -> Vec<(&ContestantRow, Style)> {
         .collect()
 }
 
+/// The style of each store of many keys of a run, in its order.
+pub(super) fn keyed_styles(run: &Run) -> Vec<(&str, Style)> {
+    let mut seen = [0; 2];
+    run.keyed_contestants
+        .iter()
+        .map(|who| (who.contestant.as_str(), style(&who.origin, &mut seen)))
+        .collect()
+}
+
 /// The next style of an origin; `seen` counts ours and rivals before.
 fn style(origin: &str, seen: &mut [usize; 2]) -> Style {
     if origin == "floor" {

@@ -7,7 +7,7 @@ use comfy_table::CellAlignment;
 
 use super::super::console;
 use super::super::figures::{millions, percent, time, times};
-use super::super::markdown::table_of;
+use super::super::markdown::text::table_of;
 use super::super::spread::Spread;
 use super::{Comparison, Counts, Head, Kind, Row, SameCommit, Verdict};
 

@@ -3,7 +3,7 @@
 use super::super::figures::thousands;
 use super::super::run::Run;
 use super::super::verdict::code;
-use super::{left_aligned, strings, yes};
+use super::text::{block, data, left_aligned, strings, words, yes};
 
 pub(super) fn who(run: &Run) -> String {
     let rows: Vec<Vec<String>> = run
@@ -26,7 +26,8 @@ pub(super) fn who(run: &Run) -> String {
     let header = strings(["limiter", "whose", "exact", "what", "clock", "cannot"]);
     let mut text = String::from("## Who\n\n");
     text += &left_aligned(&header, &rows);
-    text += "The shared clock is the time-stamp counter. `clock-only` in the tables below is no limiter: one reading of that clock, the floor.\n\n";
+    text += &data(&["contestants.csv"]);
+    text += "The shared clock is the time-stamp counter. `clock-only` in the tables is no limiter: one reading of that clock, the floor.\n\n";
     text
 }
 
@@ -70,11 +71,12 @@ pub(super) fn environment(run: &Run) -> String {
         ),
     ]
     .into_iter()
-    .map(|(what, value)| vec![what.to_string(), value])
+    .map(|(what, value)| vec![what.to_string(), words(&value)])
     .collect();
     format!(
-        "## Environment\n\n{}",
-        left_aligned(&strings(["what", "value"]), &rows)
+        "## Environment\n\n{}{}",
+        left_aligned(&strings(["what", "value"]), &rows),
+        data(&["environment.json"])
     )
 }
 
@@ -86,13 +88,15 @@ pub(super) const RULES: &str = "\
 - All are on the same clock, with the same quota, on one key, cost 1, in the same state at the start, built anew for each measurement; each round runs all cells in a random order of its own.
 - The state's share of allowed decisions is measured; a measurement whose share is not what its name says counts for nothing.
 - Median, minimum and maximum over rounds, never a best-of. A median is a value that was measured.
-- What this run cannot tell: other processors, more cores, many keys, other limits.
 
 ";
 
 pub(super) fn reproduce(run: &Run) -> String {
     format!(
-        "## Reproduce\n\n```sh\n{}\n```\n\nRaw data beside this file: `throughput.csv`, `latency.csv`, `traffic.csv`, `memory.csv`, `accuracy.csv`, `contestants.csv` (a row a measurement a round; round 0 in `latency.csv` is all rounds' histograms together, round 0 in `throughput.csv` the pairs before the first round), `summary.csv` (every median, ratio and noise told here), `histograms/` (HdrHistogram V2, compressed, and as `percentiles.csv`), `environment.json`. The order of the rounds follows from the seed.\n",
-        run.environment.command
+        "## Reproduce\n\n{}\
+         at the revision above, in a clean work tree. The order of the rounds follows from the seed. \
+         A row of the raw data is a measurement a round; round 0 in `latency.csv` is all rounds' histograms together, round 0 in `throughput.csv` the pairs before the first round. \
+         `summary.csv` holds the medians, ratios and noise told here, `histograms/` the histograms themselves (HdrHistogram V2, compressed, and as `percentiles.csv`).\n\n",
+        block("sh", &run.environment.command)
     )
 }

@@ -6,7 +6,7 @@ use super::super::charts;
 use super::super::figures::{percent, thousands, time};
 use super::super::run::Run;
 use super::super::verdict::code;
-use super::{capital, image, strings, table};
+use super::text::{capital, data, image, strings, table, words};
 use crate::measure::rows::AccuracyRow;
 use crate::measure::state::State;
 
@@ -18,12 +18,13 @@ pub(super) fn accuracy(run: &Run) -> String {
          on a clock that is moved by hand and costs nothing to read.\n\n",
     );
     text += &image("Worst overshoot beside speed", charts::ACCURACY_FILE);
+    text += &data(&["accuracy.csv", "throughput.csv"]);
     for traffic in run.traffics() {
         let _ = write!(
             text,
             "### {}\n\n{}: {} requests of {}, {} for each.\n\n",
-            capital(&traffic.traffic),
-            capital(&traffic.about),
+            capital(&words(&traffic.traffic)),
+            capital(&words(&traffic.about)),
             thousands(traffic.requests),
             match traffic.clients {
                 1 => "one client".into(),
@@ -49,6 +50,10 @@ pub(super) fn accuracy(run: &Run) -> String {
             },
         ]);
         text += &table(&header, &rows);
+        text += &match measured {
+            true => data(&["accuracy.csv", "traffic.csv"]),
+            false => data(&["accuracy.csv", "throughput.csv"]),
+        };
         text += &reasons(run, &traffic.traffic);
     }
     text
@@ -59,7 +64,13 @@ fn reasons(run: &Run, traffic: &str) -> String {
     let rows = run.accuracy.iter().filter(|row| row.traffic == traffic);
     let reasons: String = rows
         .filter(|row| !row.cannot.is_empty())
-        .map(|row| format!("- {} cannot: {}.\n", code(&row.contestant), row.cannot))
+        .map(|row| {
+            format!(
+                "- {} cannot: {}.\n",
+                code(&row.contestant),
+                words(&row.cannot)
+            )
+        })
         .collect();
     if reasons.is_empty() {
         reasons

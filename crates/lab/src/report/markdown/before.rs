@@ -1,9 +1,9 @@
 //! This run beside the one before it.
 
 use super::super::figures::{millions, percent, times};
-use super::super::run::Run;
+use super::super::run::{BEFORE_FILE, Run};
 use super::super::verdict::{code, on_threads};
-use super::{strings, table_of};
+use super::text::{data, strings, table_of, words};
 
 /// Which rows differ from those of the run before by more than the noise.
 pub(super) fn before(run: &Run) -> String {
@@ -17,7 +17,7 @@ pub(super) fn before(run: &Run) -> String {
     let shown: Vec<_> = run.before.iter().filter(|row| row.shown).collect();
     let mut text = format!(
         "## Beside the run before it\n\nThat of {}, {revision}: of {} rows {} differ by more than the noise.\n\n",
-        first.before_began,
+        words(&first.before_began),
         run.before.len(),
         shown.len()
     );
@@ -48,5 +48,6 @@ pub(super) fn before(run: &Run) -> String {
         "noise",
     ]);
     text += &table_of(3, &header, &rows);
+    text += &data(&[BEFORE_FILE]);
     text
 }

@@ -2,14 +2,23 @@
 
 use std::fmt::Write as _;
 
+use super::super::charts;
 use super::super::figures::{millions, percent, thousands, times};
 use super::super::run::Run;
 use super::super::spread::{Difference, Spread, by_round, compare_paired, noise};
 use super::super::verdict::{code, on_threads};
-use super::{left_aligned, spread, strings, table, table_of};
+use super::text::{capital, data, image, left_aligned, spread, strings, table, table_of, words};
 use crate::measure::keyed::LIMITS;
 use crate::measure::plan::KEYED_REFERENCE;
 use crate::measure::rows::{KeyedMemoryRow, KeyedRow, Side};
+
+/// The file of decisions a second.
+const KEYED: &str = "keyed.csv";
+/// The file of bytes.
+const MEMORY: &str = "keyed-memory.csv";
+
+/// The most keys whose memory is counted.
+pub(super) const MOST_KEYS: u64 = 50_000;
 
 /// Whom everybody is compared with.
 const RIVAL: &str = "governor";
@@ -80,6 +89,14 @@ pub(in crate::report) fn keyed(run: &Run) -> String {
     );
     text += &who(run);
     text += &aims(run);
+    for cell in cells(run) {
+        text += &of_cell(run, cell);
+    }
+    text + &memory(run)
+}
+
+/// The tables of a run, in their order.
+fn cells(run: &Run) -> Vec<Cell<'_>> {
     let mut cells: Vec<Cell> = Vec::new();
     for row in &run.keyed {
         let cell = Cell {
@@ -102,10 +119,7 @@ pub(in crate::report) fn keyed(run: &Run) -> String {
         )
     };
     cells.sort_by_key(place);
-    for cell in cells {
-        text += &of_cell(run, cell);
-    }
-    text + &memory(run)
+    cells
 }
 
 fn who(run: &Run) -> String {
@@ -123,10 +137,8 @@ fn who(run: &Run) -> String {
             row
         })
         .collect();
-    left_aligned(
-        &strings(["store", "whose", "what", "hasher", "cannot"]),
-        &rows,
-    )
+    let header = strings(["store", "whose", "what", "hasher", "cannot"]);
+    left_aligned(&header, &rows) + &data(&["keyed-contestants.csv"])
 }
 
 fn aims(run: &Run) -> String {
@@ -163,8 +175,9 @@ fn aims(run: &Run) -> String {
         "÷ governor",
     ]);
     format!(
-        "### Aims\n\nKeys of text, the same clock, the median of the rounds' ratios (minimum–maximum).\n\n{}",
-        table_of(4, &header, &rows)
+        "### Aims\n\nKeys of text, the same clock, the median of the rounds' ratios (minimum–maximum).\n\n{}{}",
+        table_of(4, &header, &rows),
+        data(&[KEYED])
     )
 }
 
@@ -183,10 +196,10 @@ fn of_cell(run: &Run, cell: Cell) -> String {
     };
     let mut text = format!(
         "### {}, {} keys, {}{oversubscribed}\n\n{}. {} for each. Noise: {told}.\n\n",
-        super::capital(cell.workload),
+        capital(&words(cell.workload)),
         cell.key,
         on_threads(cell.threads),
-        super::capital(&first.about),
+        capital(&words(&first.about)),
         code(&first.quota),
     );
     let rival = rates(run, cell, RIVAL, Side::One);
@@ -217,7 +230,9 @@ fn of_cell(run: &Run, cell: Cell) -> String {
                 let mut rows = run.keyed.iter();
                 let of_who = rows.find(|row| cell.holds(row) && row.contestant == *name);
                 let why = match of_who {
-                    Some(row) if !row.cannot.is_empty() => format!("cannot: {}", row.cannot),
+                    Some(row) if !row.cannot.is_empty() => {
+                        format!("cannot: {}", words(&row.cannot))
+                    }
                     Some(row) => format!(
                         "counts for nothing: {} were allowed",
                         percent(row.allowed_share)
@@ -234,11 +249,35 @@ fn of_cell(run: &Run, cell: Cell) -> String {
         &strings(["store", "M/s", "ns of a thread", "÷ governor"]),
         &rows,
     );
+    text += &data(&[KEYED]);
     if !cannot.is_empty() {
         text += &cannot;
         text += "\n";
     }
     text
+}
+
+/// The charts of memory by limit, one a number of keys, on the same axes.
+fn pictures(run: &Run) -> String {
+    let mut text: String = charts::keyed_memory_keys(run)
+        .into_iter()
+        .map(|keys| {
+            image(
+                &charts::keyed_memory_title(keys),
+                &charts::keyed_memory_file(keys),
+            )
+        })
+        .collect();
+    if !text.is_empty() {
+        text += &data(&[MEMORY]);
+    }
+    text
+}
+
+/// The noise of each table, where it was measured.
+pub(super) fn noises(run: &Run) -> Vec<f64> {
+    let noises = cells(run).into_iter().map(|cell| noise_of(run, cell));
+    noises.filter(|noise| noise.is_finite()).collect()
 }
 
 fn memory(run: &Run) -> String {
@@ -279,11 +318,13 @@ fn memory(run: &Run) -> String {
         })
         .collect();
     text += &table(&header, &rows);
+    text += &data(&[MEMORY]);
+    text += &pictures(run);
     let rows: Vec<Vec<String>> = run
         .keyed_contestants
         .iter()
         .filter_map(|who| {
-            let row = of(&who.contestant, 50_000, 1_000, "full")?;
+            let row = of(&who.contestant, MOST_KEYS, 1_000, "full")?;
             let mib = |bytes: u64| format!("{:.1}", bytes as f64 / f64::from(1 << 20));
             let told = match row.bytes {
                 Some(bytes) => mib(bytes),
@@ -295,6 +336,7 @@ fn memory(run: &Run) -> String {
     if !rows.is_empty() {
         text += "#### 50,000 keys at a limit of 1,000, all full\n\n";
         text += &table(&strings(["store", "MiB in all"]), &rows);
+        text += &data(&[MEMORY]);
     }
     text
 }

@@ -6,10 +6,16 @@ use super::super::charts;
 use super::super::figures::{millions, thousands, time};
 use super::super::run::Run;
 use super::super::verdict::{code, on_threads};
-use super::{capital, image, percentiles, spread, strings, table};
+use super::percentiles;
+use super::text::{capital, data, image, spread, strings, table};
 use crate::measure::latency::{LABELS, Latency};
 use crate::measure::rows::LatencyRow;
 use crate::measure::state::State;
+
+/// The file of percentiles, a row a round.
+const LATENCY: &str = "latency.csv";
+/// The file of the histograms' percentiles.
+const HISTOGRAMS: &str = "histograms/percentiles.csv";
 
 pub(super) fn latency<L: Latency>(run: &Run) -> String {
     let cells = run.latency_cells::<L>();
@@ -42,6 +48,7 @@ pub(super) fn latency<L: Latency>(run: &Run) -> String {
             &charts::latency_file::<L>(state, threads, load),
         );
     }
+    text += &data(&[LATENCY, HISTOGRAMS]);
     for (state, threads, load) in run.latency_cells::<L>() {
         let oversubscribed = match run.is_oversubscribed(threads) {
             true => format!(" on {} cores: oversubscribed", run.environment.cores),
@@ -56,6 +63,7 @@ pub(super) fn latency<L: Latency>(run: &Run) -> String {
             on_threads(threads)
         );
         text += &latency_table::<L>(run, state, threads, load);
+        text += &data(&[LATENCY, HISTOGRAMS]);
     }
     text
 }

@@ -4,8 +4,11 @@ use super::super::charts;
 use super::super::figures::{bytes, thousands};
 use super::super::run::Run;
 use super::super::verdict::code;
-use super::{image, strings, table_of};
+use super::text::{data, image, strings, table_of};
 use crate::measure::memory::{Fill, LIMITS};
+
+/// The file of bytes.
+const MEMORY: &str = "memory.csv";
 
 pub(super) fn memory(run: &Run) -> String {
     let mut text = String::from(
@@ -13,6 +16,7 @@ pub(super) fn memory(run: &Run) -> String {
          *At most* is what the limiter's own formula allows.\n\n",
     );
     text += &image("Memory of one key by limit, full", charts::MEMORY_FILE);
+    text += &data(&[MEMORY]);
     let mut header = strings(["limiter", "formula"]);
     for limit in LIMITS {
         header.push(format!("{} empty / half / full", thousands(limit)));
@@ -38,5 +42,5 @@ pub(super) fn memory(run: &Run) -> String {
             row
         })
         .collect();
-    text + &table_of(2, &header, &rows)
+    text + &table_of(2, &header, &rows) + &data(&[MEMORY])
 }

@@ -3,103 +3,65 @@
 mod about;
 mod accuracy;
 mod before;
+mod cannot_tell;
 pub(super) mod keyed;
 mod latency;
 mod memory;
 mod speed;
 mod stalled;
+pub(super) mod text;
 mod two_counter;
 
-use std::fmt::Write as _;
-
-use super::readme::glance;
+use super::readme::{glance_note, glance_table};
 use super::run::Run;
-use super::spread::Spread;
-use super::verdict::verdict;
+use super::verdict::{Finding, findings};
 use crate::measure::latency::{LOADS, ResponseTime, ServiceTime};
 use crate::measure::rows::LatencyRow;
+use text::data;
 
-/// The report.
+/// The report. Its page in HTML is made of this text: section by section, each figure with the
+/// paragraph of its data.
 pub(super) fn report(run: &Run) -> String {
-    let mut text = String::new();
-    text += "# Sliding-window rate limiters, measured\n\n## Verdict\n\n";
-    for sentence in verdict(run) {
-        let _ = writeln!(text, "- {sentence}");
-    }
-    text += "\n## At a glance\n\n";
-    text += &glance(run);
-    text += "\n";
-    text += &about::who(run);
+    let mut text = String::from("# Sliding-window rate limiters, measured\n\n");
+    text += &verdict(run);
     text += &speed::throughput(run);
     text += &speed::target_table(run);
+    text += &latency::latency::<ResponseTime>(run);
+    text += &latency::latency::<ServiceTime>(run);
     text += &accuracy::accuracy(run);
-    text += &two_counter::published(run);
     text += &two_counter::wrongly_denied(run);
     text += &memory::memory(run);
     text += &keyed::keyed(run);
-    text += &latency::latency::<ResponseTime>(run);
-    text += &latency::latency::<ServiceTime>(run);
     text += &stalled::stalled(run);
+    text += &two_counter::published(run);
+    text += &about::who(run);
+    text += &about::environment(run);
     text += &speed::noise(run);
     text += &before::before(run);
-    text += &about::environment(run);
     text += about::RULES;
     text += &about::reproduce(run);
-    text
+    text += &cannot_tell::cannot_tell(run);
+    text.trim_end().to_string() + "\n"
 }
 
-/// A Markdown table whose first column is words and whose others are figures.
-pub(super) fn table(header: &[String], rows: &[Vec<String>]) -> String {
-    table_of(1, header, rows)
-}
-
-/// A Markdown table whose first columns are words and whose others are figures.
-pub(super) fn table_of(words: usize, header: &[String], rows: &[Vec<String>]) -> String {
-    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
-    let mut text = line(header);
-    let mut rule = vec!["---".to_string(); words];
-    rule.resize(header.len(), "---:".into());
-    text += &line(&rule);
-    rows.iter().for_each(|row| text += &line(row));
-    text + "\n"
-}
-
-fn strings<const N: usize>(cells: [&str; N]) -> Vec<String> {
-    cells.map(String::from).to_vec()
-}
-
-fn image(title: &str, file: &str) -> String {
-    format!("![{title}]({file})\n\n")
-}
-
-fn yes(is: bool) -> String {
-    if is { "yes".into() } else { "no".into() }
-}
-
-/// A table of words.
-fn left_aligned(header: &[String], rows: &[Vec<String>]) -> String {
-    table_of(header.len(), header, rows)
-}
-
-fn spread(rate: Spread, write: impl Fn(f64) -> String) -> String {
+/// The verdict and the table that shows it.
+fn verdict(run: &Run) -> String {
     format!(
-        "**{}** ({}–{})",
-        write(rate.median),
-        write(rate.min),
-        write(rate.max)
+        "## Verdict\n\n{}\n### At a glance\n\n{}{}{}\n{}",
+        findings(run)
+            .iter()
+            .map(Finding::as_items)
+            .collect::<String>(),
+        glance_table(run),
+        data(&["summary.csv", "memory.csv", "accuracy.csv"]),
+        glance_note(run),
+        "[Who](#who) says what stands behind each name, [what this run cannot tell](#what-this-run-cannot-tell) how far all this goes.\n\n",
     )
 }
 
 /// The percentiles of a row, in the order of their labels.
 pub(super) fn percentiles(row: &LatencyRow) -> [u64; 6] {
     [row.p50, row.p90, row.p99, row.p99_9, row.p99_99, row.max]
-}
-
-fn capital(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map_or(String::new(), |first| {
-        first.to_uppercase().chain(letters).collect()
-    })
 }
 
 /// The loads whose curves are drawn: the middle one.

@@ -7,9 +7,14 @@ use super::super::figures::{digits, millions, percent};
 use super::super::run::Run;
 use super::super::targets::targets;
 use super::super::verdict::{code, on_threads};
-use super::{capital, image, spread, strings, table, yes};
+use super::text::{capital, data, image, items, spread, strings, table, words, yes};
 use crate::measure::plan::REFERENCE;
 use crate::measure::state::State;
+
+/// The file of decisions a second, a row a round.
+const THROUGHPUT: &str = "throughput.csv";
+/// The file of medians, ratios and noise.
+const SUMMARY: &str = "summary.csv";
 
 pub(super) fn throughput(run: &Run) -> String {
     let mut text = format!(
@@ -29,6 +34,7 @@ pub(super) fn throughput(run: &Run) -> String {
             &format!("Throughput by threads where all is {}", state.word()),
             &charts::throughput_file(state),
         );
+        text += &data(&[THROUGHPUT]);
         let mut header = strings(["limiter", "exact", "time, 1 thread"]);
         header.extend(
             threads
@@ -39,6 +45,7 @@ pub(super) fn throughput(run: &Run) -> String {
                 }),
         );
         text += &table(&header, &throughput_rows(run, state, &threads));
+        text += &data(&[THROUGHPUT, SUMMARY]);
     }
     text += &not_counted(run);
     text
@@ -84,7 +91,7 @@ fn not_counted(run: &Run) -> String {
                 "{} cannot be measured in *{}*: {}",
                 code(&row.contestant),
                 row.state,
-                row.cannot
+                words(&row.cannot)
             )
         })
         .collect();
@@ -104,11 +111,7 @@ fn not_counted(run: &Run) -> String {
             "{count} measurements count for nothing, because their share of allowed decisions was not what their state's name says even at the third try; `share_ok` in the CSV is false for them"
         ));
     }
-    reasons
-        .into_iter()
-        .map(|reason| format!("- {reason}.\n"))
-        .collect::<String>()
-        + "\n"
+    items(reasons.into_iter().map(|reason| reason + "."))
 }
 
 pub(super) fn target_table(run: &Run) -> String {
@@ -139,8 +142,9 @@ pub(super) fn target_table(run: &Run) -> String {
         "result",
     ]);
     format!(
-        "## What the lock-free limiters set out for\n\n{}",
-        table(&header, &rows)
+        "## What the lock-free limiters set out for\n\n{}{}",
+        table(&header, &rows),
+        data(&[SUMMARY, THROUGHPUT])
     )
 }
 
@@ -165,8 +169,9 @@ pub(super) fn noise(run: &Run) -> String {
         .collect();
     format!(
         "## Noise\n\n{} against itself, before the rounds and in each of them: what nine of ten pairs do not exceed. \
-         A difference between two limiters is told only if it is larger than this and the 95 % bootstrap interval of its median over the rounds excludes equality; otherwise \"no difference shown\".\n\n{}",
+         A difference between two limiters is told only if it is larger than this and the 95 % bootstrap interval of its median over the rounds excludes equality; otherwise \"no difference shown\".\n\n{}{}",
         code(REFERENCE),
-        table(&header, &rows)
+        table(&header, &rows),
+        data(&[SUMMARY, THROUGHPUT])
     )
 }

@@ -3,7 +3,7 @@
 use super::super::figures::{thousands, time};
 use super::super::run::Run;
 use super::super::verdict::code;
-use super::{strings, table_of};
+use super::text::{data, strings, table_of};
 use crate::measure::rows::StalledRow;
 
 pub(super) fn stalled(run: &Run) -> String {
@@ -41,9 +41,10 @@ pub(super) fn stalled(run: &Run) -> String {
         "## A stalled thread\n\nOne thread is stopped for {} in the middle of a decision, again and again, while it reads the clock: \
          with the lock held where a limiter reads the clock inside its lock, between reading and claim where there is no lock. \
          Who reads the clock before it locks is not caught in its lock by this, though a machine can stop it there, too. \
-         Service times of {} other threads in a closed loop; they share the cores with it.\n\n{}",
+         Service times of {} other threads in a closed loop; they share the cores with it.\n\n{}{}",
         time(first.stall_ns as f64),
         first.threads,
-        table_of(2, &header, &rows)
+        table_of(2, &header, &rows),
+        data(&["stalled.csv"])
     )
 }

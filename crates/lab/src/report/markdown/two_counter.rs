@@ -1,11 +1,9 @@
 //! How often the two-counter rule is wrong, and time wrongly denied, traffic by traffic.
 
-use std::fmt::Write as _;
-
 use super::super::figures::{percent, thousands, time};
 use super::super::run::Run;
 use super::super::verdict::code;
-use super::{strings, table_of};
+use super::text::{data, items, strings, table_of, words};
 use crate::measure::rows::AccuracyRow;
 use crate::registry::ORACLE;
 
@@ -33,8 +31,8 @@ pub(super) fn published(run: &Run) -> String {
     rows.sort_by(|a, b| wrong(a).total_cmp(&wrong(b)));
     let holds = |row: &AccuracyRow| wrong(row) <= PUBLISHED;
     let held = rows.iter().filter(|row| holds(row)).count();
-    let mut text = format!(
-        "### When the two-counter rule's 0.003 % holds\n\n\
+    let text = format!(
+        "## When the two-counter rule's 0.003 % holds\n\n\
          Of real requests of many sources, {} were published to be decided wrongly by the two-counter rule. \
          Here that holds on {held} of {} traffics of at least 1,000 requests: where clients stay far from their limits, so that hardly a request meets one. \
          The more of the requests are rightly denied, the more of the rest are decided near a limit, and there the rule errs. \
@@ -50,7 +48,7 @@ pub(super) fn published(run: &Run) -> String {
                 percent(1.0 - log.allowed as f64 / log.requests.max(1) as f64)
             });
             vec![
-                row.traffic.clone(),
+                words(&row.traffic),
                 if holds(row) { "holds" } else { "does not" }.into(),
                 percent(wrong(row)),
                 percent(row.false_allows as f64 / row.requests.max(1) as f64),
@@ -71,8 +69,7 @@ pub(super) fn published(run: &Run) -> String {
         "denied by the log",
         "requests",
     ]);
-    text += &table_of(2, &header, &rows);
-    text
+    text + &table_of(2, &header, &rows) + &data(&["accuracy.csv"])
 }
 
 /// Time wrongly denied of those that deny wrongly, and the worst inputs that were searched for.
@@ -86,7 +83,7 @@ pub(super) fn wrongly_denied(run: &Run) -> String {
         .map(|row| {
             let share = row.wrongly_denied_ns as f64 / row.client_time_ns.max(1) as f64;
             vec![
-                row.traffic.clone(),
+                words(&row.traffic),
                 code(&row.contestant),
                 percent(share),
                 time(row.longest_wrong_denial_ns as f64),
@@ -97,6 +94,7 @@ pub(super) fn wrongly_denied(run: &Run) -> String {
         text += "### Time wrongly denied\n\nFrom each false denial until the wait told with it is over or something is accepted, as a share of the time in which clients were there, and the longest. Where a limiter tells no wait, only until it is asked again.\n\n";
         let header = strings(["traffic", "limiter", "share of the time", "longest"]);
         text += &table_of(2, &header, &rows);
+        text += &data(&["accuracy.csv"]);
     }
     let found: Vec<&AccuracyRow> = run
         .accuracy
@@ -105,17 +103,16 @@ pub(super) fn wrongly_denied(run: &Run) -> String {
         .collect();
     if !found.is_empty() {
         text += "### The worst inputs found\n\nOf those that a seeded search tried for each limiter; who is not named was never over its limit.\n\n";
-        for row in found {
-            let _ = writeln!(
-                text,
-                "- {} at {}: {} above the limit in one window, by {}.",
+        text += &items(found.into_iter().map(|row| {
+            format!(
+                "{} at {}: {} above the limit in one window, by {}.",
                 code(&row.contestant),
                 code(&row.quota),
                 percent(row.worst_overshoot_share),
-                row.input
-            );
-        }
-        text += "\n";
+                words(&row.input)
+            )
+        }));
+        text += &data(&["accuracy.csv"]);
     }
     text
 }
