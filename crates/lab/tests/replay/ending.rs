@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::support::Folder;
 
-const ARGUMENTS: &str = "--quota 3/10s --algorithm mutex-log --decisions out.csv -";
+const ARGUMENTS: &str = "--quota 3/10s --algorithm mutex-log --decisions out.csv --report page.html -";
 
 /// How long anything may take on a machine that is busy.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -83,5 +83,5 @@ fn under_nohup_a_hang_up_is_ignored() {
         child.try_wait().unwrap().is_some()
     });
     assert_eq!(child.wait().unwrap().code(), Some(0));
-    assert_eq!(folder.names(), ["out.csv"]);
+    assert_eq!(folder.names(), ["out.csv", "page.html"]);
 }
