@@ -119,6 +119,32 @@ fn a_step_of_the_clock_more_is_no_difference() {
 }
 
 #[test]
+fn a_latency_is_judged_by_its_own_noise_and_not_by_that_of_others() {
+    let wild = |recording: &mut Recording, is_wild: fn(&str) -> bool| {
+        for row in &mut recording.latency {
+            if is_wild(&row.contestant) {
+                row.p99 *= 1 + 3 * u64::from(row.round % 2);
+            }
+        }
+    };
+    let twice = |is_wild: fn(&str) -> bool| {
+        let mut recording = recorded::recording(&[]);
+        wild(&mut recording, is_wild);
+        let (_before, before) = run_of(&recording);
+        for row in &mut recording.latency {
+            if row.contestant == "gcra" && row.kind == "service time" && row.threads == 1 {
+                row.p99 *= 2;
+            }
+        }
+        let (_after, after) = run_of(&recording);
+        compare(&before, &after)
+    };
+    let quiet = twice(|who| who != "gcra");
+    assert_eq!(only(&quiet).verdict, Verdict::Slower);
+    assert_eq!(differing(&twice(|who| who == "gcra")).len(), 0);
+}
+
+#[test]
 fn many_keys_are_judged_by_the_noise_of_their_reference() {
     let by = |noise: f64| {
         let mut recording = recorded::recording(&[]);

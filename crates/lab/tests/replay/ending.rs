@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use super::support::Folder;
 
-const ARGUMENTS: &str = "--quota 3/10s --algorithm mutex-log --decisions out.csv --report page.html -";
+const ARGUMENTS: &str =
+    "--quota 3/10s --algorithm mutex-log --decisions out.csv --report page.html -";
 
 /// How long anything may take on a machine that is busy.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -2,8 +2,8 @@
 //! of medians excludes equality and the ratio is above the noise of both runs.
 //!
 //! The noise of throughput and of many keys is what their reference shows against itself. Latency
-//! and the speed on a traffic have no such pair: there it is what everyone in the same cell shows
-//! against themselves from one round to the next.
+//! and the speed on a traffic have no such pair: there it is what the row shows against itself from
+//! one round to the next.
 
 use std::collections::BTreeMap;
 
@@ -262,11 +262,22 @@ fn add(of: &mut Measured, round: u32, value: f64, side: Side, counts: bool) {
     }
 }
 
-/// What has one noise: the contestants of a cell, for each quantity.
-type Cell = (Kind, (usize, usize, u32), String, &'static str);
+/// What has one noise: a cell and quantity, of everyone or of one contestant.
+type Cell = (Kind, (usize, usize, u32), String, &'static str, String);
 
 fn cell_of(place: &Place) -> Cell {
-    (place.kind, place.order, place.cell.clone(), place.quantity)
+    let whose = match place.kind {
+        // That of the reference is everyone's.
+        Kind::Throughput | Kind::Keyed => String::new(),
+        _ => place.contestant.clone(),
+    };
+    (
+        place.kind,
+        place.order,
+        place.cell.clone(),
+        place.quantity,
+        whose,
+    )
 }
 
 /// The noise of each cell of a run.

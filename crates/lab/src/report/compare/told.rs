@@ -93,7 +93,7 @@ fn parts(comparison: &Comparison) -> Vec<Part> {
 
 const HOW: &str = "A row is faster or slower if the bootstrap's 95 % interval of the ratio of the rounds' medians excludes equality \
 and the ratio is above the noise of both runs, as within a run: that of the reference against itself, or, where there is no such pair (latency, traffic), \
-of everyone in the cell against themselves one round later; a time must differ by more than a step of the clock, too. The wider the noise, the less it means that no difference is shown. \
+of the row itself from one round to the next; a time must differ by more than a step of the clock, too. The wider the noise, the less it means that no difference is shown. \
 Bytes and decisions are equal or changed; stores whose hasher is seeded at random are of another size each time.";
 
 /// What the comparison says, in a few sentences.
