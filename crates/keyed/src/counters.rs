@@ -43,6 +43,13 @@ impl Count {
         self.0.fetch_add(more, Ordering::Relaxed);
     }
 
+    /// Keeps the larger.
+    pub(crate) fn raise(&self, to: u64) {
+        if self.get() < to {
+            self.0.fetch_max(to, Ordering::Relaxed);
+        }
+    }
+
     pub(crate) fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }

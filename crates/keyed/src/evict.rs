@@ -62,12 +62,17 @@ where
         for examined in 1..=EXAMINED_A_CALL {
             let (slot, hash) = self.slots.next();
             if let Some(slot) = self.evict(slot, hash, now) {
-                self.counts.examined.add(examined);
+                self.has_examined(examined);
                 return Some(slot);
             }
         }
-        self.counts.examined.add(EXAMINED_A_CALL);
+        self.has_examined(EXAMINED_A_CALL);
         None
+    }
+
+    fn has_examined(&self, keys: u64) {
+        self.counts.examined.add(keys);
+        self.counts.most_examined.raise(keys);
     }
 
     /// Evicts the key of a slot if it is idle at `now`.

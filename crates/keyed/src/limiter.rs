@@ -110,6 +110,7 @@ pub(crate) struct Counts {
     pub(crate) denials: Spread,
     pub(crate) evictions: Count,
     pub(crate) examined: Count,
+    pub(crate) most_examined: Count,
     pub(crate) refusals: Count,
 }
 
@@ -339,6 +340,11 @@ impl<K, L, S, C> KeyedLimiter<K, L, S, C> {
     /// [`EXAMINED_A_CALL`](crate::EXAMINED_A_CALL) a request.
     pub fn examined(&self) -> u64 {
         self.counts.examined.get()
+    }
+
+    /// The most keys that one request has examined to make room.
+    pub fn most_examined(&self) -> u64 {
+        self.counts.most_examined.get()
     }
 
     /// The clock.

@@ -6,7 +6,7 @@ use windowpane_core::{Cost, Quota};
 
 use super::clock::{BenchClock, LabClock, Pace};
 use super::recording::Recording;
-use super::rows::AccuracyRow;
+use super::rows::{AccuracyRow, KeyedAttackRow};
 use super::state::State;
 use super::traffic::Traffic;
 use crate::contestants::{Contestant, Origin, Rule, Told};
@@ -88,6 +88,14 @@ pub fn findings(recording: &Recording, traffic: &[Traffic]) -> Vec<Finding> {
             });
         }
     }
+    keyed_found.extend(recording.keyed_attack.iter().filter_map(|row| {
+        let what = withstood(row, &recording.keyed_attack)?;
+        Some(Finding {
+            contestant: row.contestant.clone(),
+            ours: row.origin == Origin::Ours.word(),
+            what: format!("{}, after {} keys: {what}", row.attack, row.asked),
+        })
+    }));
     for row in &recording.memory {
         if let (Some(bytes), Some(at_most)) = (row.bytes, row.at_most)
             && bytes > at_most
@@ -103,6 +111,44 @@ pub fn findings(recording: &Recording, traffic: &[Traffic]) -> Vec<Finding> {
     }
     findings.extend(keyed_found);
     findings
+}
+
+/// The most entries that one of our stores may examine in a call.
+const MOST_EXAMINED: u64 = 128;
+
+/// How an attack was not withstood, if it was not: a client over its limit got more, the cap or the
+/// bound of a call's work did not hold, or memory grew after a tenth of the attack, when every store
+/// with a cap is full.
+fn withstood(row: &KeyedAttackRow, all: &[KeyedAttackRow]) -> Option<String> {
+    let same = |other: &&KeyedAttackRow| {
+        (&other.contestant, other.tidied, &other.attack)
+            == (&row.contestant, row.tidied, &row.attack)
+    };
+    let full = all.iter().filter(same).find(|other| other.asked > 0);
+    let flat = full.map_or(u64::MAX, |full| full.bytes + full.bytes / 10 + (64 << 10));
+    let held = row.keys.unwrap_or(0);
+    if !row.cannot.is_empty() && row.origin == Origin::Ours.word() {
+        Some(format!("cannot: {}", row.cannot))
+    } else if row.fresh > 0 {
+        let (fresh, clients) = (row.fresh, row.clients);
+        Some(format!(
+            "{fresh} of {clients} clients over their limit got a fresh allowance"
+        ))
+    } else if row.bytes > flat {
+        let bytes = row.bytes;
+        Some(format!(
+            "{bytes} bytes; expected at most {flat}, as a store with a cap takes"
+        ))
+    } else if row.origin == Origin::Ours.word() && held > row.cap {
+        Some(format!("{held} keys at a cap of {}", row.cap))
+    } else if row.most_examined.is_some_and(|most| most > MOST_EXAMINED) {
+        let most = row.most_examined.unwrap_or(0);
+        Some(format!(
+            "{most} entries examined in one call; expected at most {MOST_EXAMINED}"
+        ))
+    } else {
+        None
+    }
 }
 
 /// What of a judgement is not as expected: by the definition of its traffic, and by the rule that
@@ -200,10 +246,11 @@ pub fn told(recording: &Recording, traffic: &[Traffic], more: Vec<Finding>) -> E
     }
     let failed = findings.iter().filter(|finding| finding.ours).count();
     println!(
-        "{} measurements, {} judgements of accuracy, {} counts of memory: {failed} failed, {} findings about rivals",
+        "{} measurements, {} judgements of accuracy, {} counts of memory, {} of attacks: {failed} failed, {} findings about rivals",
         recording.throughput.len() + recording.latency.len() + recording.keyed.len(),
         recording.accuracy.len(),
         recording.memory.len(),
+        recording.keyed_attack.len(),
         findings.len() - failed
     );
     if failed == 0 {

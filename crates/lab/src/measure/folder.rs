@@ -126,6 +126,7 @@ pub fn write_raw(recording: &Recording, folder: &Path) -> Result<()> {
     )?;
     csv(folder, "keyed.csv", &recording.keyed)?;
     csv(folder, "keyed-memory.csv", &recording.keyed_memory)?;
+    csv(folder, "keyed-attack.csv", &recording.keyed_attack)?;
     csv(folder, "stalled.csv", &recording.stalled)?;
     let environment = serde_json::to_string_pretty(&recording.environment)? + "\n";
     text(folder, "environment.json", &environment)?;

@@ -65,6 +65,8 @@ pub struct Plan {
     pub keyed: Vec<KeyedCell>,
     /// Whether memory and accuracy are measured, too.
     pub without_clock: bool,
+    /// Whether stores of many keys are attacked.
+    pub attacks: bool,
     /// After this no further round is begun.
     pub budget: Duration,
 }
@@ -108,6 +110,7 @@ impl Plan {
             open,
             keyed: keyed::cells(mode),
             without_clock: true,
+            attacks: true,
             budget: Duration::from_secs(seconds),
         }
     }
@@ -125,6 +128,7 @@ impl Plan {
             throughput: Vec::new(),
             keyed: Vec::new(),
             without_clock: false,
+            attacks: false,
             ..plan
         }
     }

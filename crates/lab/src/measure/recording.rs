@@ -8,8 +8,8 @@ use super::environment::{Environment, cores};
 use super::keyed::{self, KeyedCell};
 use super::latency::{Closed, Latency, Open, Percentiles};
 use super::rows::{
-    AccuracyRow, ContestantRow, KeyedContestantRow, KeyedMemoryRow, KeyedRow, LatencyRow,
-    MemoryRow, Side, StalledRow, ThroughputRow, TrafficRow,
+    AccuracyRow, ContestantRow, KeyedAttackRow, KeyedContestantRow, KeyedMemoryRow, KeyedRow,
+    LatencyRow, MemoryRow, Side, StalledRow, ThroughputRow, TrafficRow,
 };
 use super::throughput::{Cell, Measured, OnTraffic};
 use crate::contestants::keyed::KeyedInfo;
@@ -42,6 +42,8 @@ pub struct Recording {
     pub keyed: Vec<KeyedRow>,
     /// Bytes of many keys.
     pub keyed_memory: Vec<KeyedMemoryRow>,
+    /// What a flood of new keys does.
+    pub keyed_attack: Vec<KeyedAttackRow>,
     /// What others see while one thread is stopped.
     pub stalled: Vec<StalledRow>,
 }
@@ -94,6 +96,7 @@ impl Recording {
             keyed_contestants: Vec::new(),
             keyed: Vec::new(),
             keyed_memory: Vec::new(),
+            keyed_attack: Vec::new(),
             stalled: Vec::new(),
         }
     }

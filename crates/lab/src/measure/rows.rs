@@ -335,6 +335,53 @@ pub struct KeyedMemoryRow {
     pub cannot: String,
 }
 
+/// `keyed-attack.csv`: how a store stands after so many keys of an attack.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct KeyedAttackRow {
+    /// Who.
+    pub contestant: String,
+    /// `ours` or `rival`.
+    pub origin: String,
+    /// Whether it is told to tidy up after each tenth of the attack.
+    pub tidied: bool,
+    /// The attack's name.
+    pub attack: String,
+    /// What it is, in one line.
+    pub about: String,
+    /// The quota of every key.
+    pub quota: String,
+    /// The most keys that may be held, where a store has a cap.
+    pub cap: u64,
+    /// Distinct keys of the whole attack.
+    pub attackers: u64,
+    /// Of these so far.
+    pub asked: u64,
+    /// What the allocator counted.
+    pub bytes: u64,
+    /// Keys that are held, where the store tells.
+    pub keys: Option<u64>,
+    /// Clients that were over their limit before the attack, and are by the quota until its end.
+    pub clients: u64,
+    /// How many of them have been allowed something since.
+    pub fresh: u64,
+    /// Attackers that were allowed, since the row before.
+    pub let_in: u64,
+    /// Keys that made room for others, where the store tells.
+    pub evictions: Option<u64>,
+    /// Requests of unknown keys that found no room, where the store tells.
+    pub refusals: Option<u64>,
+    /// Entries examined to find room, where the store tells.
+    pub examined: Option<u64>,
+    /// The most of them in one call, where the store tells.
+    pub most_examined: Option<u64>,
+    /// Nanoseconds of an attacker's call, since the row before; nothing else is in it.
+    pub ns_a_call: f64,
+    /// The longest call that tidied up, in nanoseconds.
+    pub slowest_tidy_ns: u64,
+    /// Why it was not tried, or ended early.
+    pub cannot: String,
+}
+
 /// `keyed-contestants.csv`: who was measured over many keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyedContestantRow {

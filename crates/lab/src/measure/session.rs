@@ -7,6 +7,7 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 
+use super::definitions::{self, Attack};
 use super::environment::Environment;
 use super::latency::{self, Loaded, ResponseTime, ServiceTime};
 use super::plan::{KEYED_REFERENCE, Plan, REFERENCE, keyed_name, name};
@@ -118,6 +119,7 @@ impl Session<'_> {
             }
         }
         self.stalled(&mut recording);
+        self.attacked(&mut recording);
         self.close(&mut recording, began.elapsed());
         recording
     }
@@ -133,10 +135,23 @@ impl Session<'_> {
 
     /// What would be measured, by the names that the filter is compared with.
     pub fn names(&self) -> impl Iterator<Item = String> {
-        self.jobs().into_iter().filter_map(|job| match job.kind {
+        let timed = self.jobs().into_iter().filter_map(|job| match job.kind {
             Kind::Throughput(Side::Again) | Kind::Keyed(_, Side::Again) => None,
             _ => Some(self.name(job)),
-        })
+        });
+        timed.chain(self.attacks().map(|(name, ..)| name))
+    }
+
+    /// Each attack on each store, by its name.
+    fn attacks(&self) -> impl Iterator<Item = (String, &dyn KeyedContestant, &'static Attack)> {
+        let attacks = definitions::attacks().filter(|_| self.plan.attacks);
+        let on_everyone = attacks.flat_map(|attack| {
+            self.keyed.iter().map(move |contestant| {
+                let name = format!("keyed/{}/{}", attack.name, contestant.info().name);
+                (name, &**contestant, attack)
+            })
+        });
+        on_everyone.filter(|(name, ..)| name.contains(&self.filter))
     }
 
     fn name(&self, job: Job) -> String {
@@ -365,6 +380,24 @@ impl Session<'_> {
                 }
                 let row = stalled::row(&**contestant, state, length);
                 recording.stalled.push(row);
+            }
+        }
+    }
+
+    /// What a flood of new keys does to memory and to those who are over their limit. It is told by
+    /// counts, which need no rounds.
+    fn attacked(&self, recording: &mut Recording) {
+        for (name, contestant, attack) in self.attacks() {
+            for tidied in [false, true] {
+                if self.is_interrupted() {
+                    return;
+                }
+                if !tidied {
+                    self.progress.note(&name);
+                }
+                let mode = self.plan.mode;
+                let rows = keyed::attack(contestant, attack, mode, tidied, self.live_bytes);
+                recording.keyed_attack.extend(rows);
             }
         }
     }

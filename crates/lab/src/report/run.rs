@@ -10,8 +10,8 @@ use crate::measure::environment::Environment;
 use crate::measure::latency::{Latency, ServiceTime};
 use crate::measure::plan::REFERENCE;
 use crate::measure::rows::{
-    AccuracyRow, BeforeRow, ContestantRow, KeyedContestantRow, KeyedMemoryRow, KeyedRow,
-    LatencyRow, MemoryRow, Side, StalledRow, ThroughputRow, TrafficRow,
+    AccuracyRow, BeforeRow, ContestantRow, KeyedAttackRow, KeyedContestantRow, KeyedMemoryRow,
+    KeyedRow, LatencyRow, MemoryRow, Side, StalledRow, ThroughputRow, TrafficRow,
 };
 use crate::measure::state::State;
 
@@ -42,6 +42,8 @@ pub struct Run {
     pub keyed: Vec<KeyedRow>,
     /// Bytes of many keys.
     pub keyed_memory: Vec<KeyedMemoryRow>,
+    /// What a flood of new keys does; empty in older runs.
+    pub keyed_attack: Vec<KeyedAttackRow>,
     /// What others see while one thread is stopped; empty in older runs.
     pub stalled: Vec<StalledRow>,
     /// This run's throughput beside that of the run before; empty if there was none.
@@ -79,6 +81,7 @@ impl Run {
             keyed_contestants: rows_if_there(folder, "keyed-contestants.csv")?,
             keyed: rows_if_there(folder, "keyed.csv")?,
             keyed_memory: rows_if_there(folder, "keyed-memory.csv")?,
+            keyed_attack: rows_if_there(folder, "keyed-attack.csv")?,
             stalled: rows_if_there(folder, "stalled.csv")?,
             before: rows_if_there(folder, BEFORE_FILE)?,
             folder: folder.into(),

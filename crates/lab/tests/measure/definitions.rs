@@ -45,7 +45,7 @@ fn a_malformed_definition_is_told_with_its_file_and_what_was_expected() {
         (
             "\"accuracy\"",
             "\"precision\"",
-            "expected `speed`, `accuracy` or `keyed`",
+            "expected `speed`, `accuracy`, `keyed` or `attack`",
         ),
         ("\"100/10s\"", "\"many\"", "many"),
         ("\"100/10s\"", "\"0/10s\"", "at least 1"),

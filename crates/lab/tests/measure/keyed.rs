@@ -5,8 +5,13 @@ use std::time::Duration;
 use windowpane_lab::contestants::Origin;
 use windowpane_lab::contestants::keyed::{Demand, KeyedContestant, LabKey, all};
 use windowpane_lab::measure::clock::{LabClock, SimulatedClock};
-use windowpane_lab::measure::keyed::{Extent, cells, measure, measure_memory};
+use windowpane_lab::measure::definitions;
+use windowpane_lab::measure::environment::Environment;
+use windowpane_lab::measure::expect::findings;
+use windowpane_lab::measure::keyed::{Extent, attack, cells, measure, measure_memory};
 use windowpane_lab::measure::plan::Mode;
+use windowpane_lab::measure::recording::Recording;
+use windowpane_lab::measure::rows::KeyedAttackRow;
 use windowpane_lab::measure::throughput::Times;
 
 const DAY: u64 = 86_400_000_000_000;
@@ -101,5 +106,88 @@ fn memory_tells_what_was_accepted_and_what_was_not_tried() {
     assert!(
         (0..50).any(|_| all_counted()),
         "bytes of the rings are missing"
+    );
+}
+
+fn attacked(name: &str, tidied: bool) -> Vec<KeyedAttackRow> {
+    let everyone = all();
+    let contestant = everyone
+        .iter()
+        .find(|contestant| contestant.info().name == name)
+        .unwrap();
+    let definition = definitions::attacks().next().unwrap();
+    attack(&**contestant, definition, Mode::Test, tidied, live_bytes)
+}
+
+#[test]
+fn under_attack_ours_keep_every_client_over_its_limit_and_the_cap() {
+    let ours = all();
+    let ours = ours.iter().map(|contestant| contestant.info());
+    for info in ours.filter(|info| info.origin == Origin::Ours) {
+        let rows = attacked(info.name, false);
+        let asked: Vec<u64> = rows.iter().map(|row| row.asked).collect();
+        assert_eq!(asked, [0, 10_000, 20_000, 50_000, 100_000], "{}", info.name);
+        for row in &rows {
+            assert_eq!((row.clients, row.fresh), (100, 0), "{row:?}");
+            assert!(row.keys.unwrap() <= row.cap, "{row:?}");
+        }
+        let last = &rows[4];
+        // All of two days ago went, and then nobody found room.
+        assert_eq!(last.evictions, Some(500), "{last:?}");
+        assert!(last.refusals.unwrap() >= 99_000, "{last:?}");
+        assert_eq!(last.let_in, 0, "{last:?}");
+        assert!(attacked(info.name, true).is_empty(), "{}", info.name);
+    }
+}
+
+#[test]
+fn under_attack_who_has_no_cap_holds_every_key() {
+    for tidied in [false, true] {
+        let rows = attacked("governor", tidied);
+        let last = rows.last().unwrap();
+        // It is tidied of those of two days ago alone: all others are live.
+        let idle = if tidied { 0 } else { 500 };
+        assert_eq!(last.keys, Some(idle + 100 + 100_000), "{last:?}");
+        assert_eq!((last.fresh, last.let_in), (0, 50_000), "{last:?}");
+        assert_eq!(last.slowest_tidy_ns > 0, tidied, "{last:?}");
+    }
+}
+
+#[test]
+fn an_attack_that_is_not_withstood_is_found() {
+    let row = |asked| KeyedAttackRow {
+        contestant: "store/cas-ring".into(),
+        origin: "ours".into(),
+        attack: "attack".into(),
+        cap: 1_000,
+        asked,
+        bytes: 1 << 20,
+        keys: Some(1_000),
+        clients: 100,
+        most_examined: Some(8),
+        ..KeyedAttackRow::default()
+    };
+    let found = |last: KeyedAttackRow| {
+        let environment = Environment::observe(&std::env::temp_dir());
+        let mut recording = Recording::new(environment, []);
+        recording.keyed_attack = vec![row(0), row(10_000), last];
+        let findings = findings(&recording, &[]);
+        assert!(findings.iter().all(|finding| finding.ours));
+        findings.len()
+    };
+    assert_eq!(found(row(100_000)), 0);
+    let last = || row(100_000);
+    assert_eq!(found(KeyedAttackRow { fresh: 1, ..last() }), 1);
+    let bytes = 2 << 20;
+    assert_eq!(found(KeyedAttackRow { bytes, ..last() }), 1);
+    let keys = Some(1_001);
+    assert_eq!(found(KeyedAttackRow { keys, ..last() }), 1);
+    let most_examined = Some(1_000);
+    assert_eq!(
+        found(KeyedAttackRow {
+            most_examined,
+            ..last()
+        }),
+        1
     );
 }

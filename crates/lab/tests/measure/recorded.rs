@@ -9,8 +9,8 @@ use windowpane_lab::measure::latency::{LOADS, Latency, ResponseTime, ServiceTime
 use windowpane_lab::measure::memory::{Fill, LIMITS};
 use windowpane_lab::measure::recording::Recording;
 use windowpane_lab::measure::rows::{
-    AccuracyRow, KeyedContestantRow, KeyedMemoryRow, KeyedRow, LatencyRow, MemoryRow, Side,
-    StalledRow, ThroughputRow,
+    AccuracyRow, KeyedAttackRow, KeyedContestantRow, KeyedMemoryRow, KeyedRow, LatencyRow,
+    MemoryRow, Side, StalledRow, ThroughputRow,
 };
 use windowpane_lab::measure::state::State;
 
@@ -87,6 +87,7 @@ pub(crate) fn recording(speed: &[(&str, f64)]) -> Recording {
         }
     }
     over_keys(&mut recording);
+    attacked(&mut recording);
     recording
 }
 
@@ -298,6 +299,42 @@ fn others(recording: &mut Recording, name: &str, nth: usize, exact: bool) {
             ..like_it
         },
     ]);
+}
+
+/// An attack: the store of ours stays as large as it was and lets nobody in, governor grows, and
+/// one of its clients gets a fresh allowance.
+fn attacked(recording: &mut Recording) {
+    for (name, origin, tidied, bytes_a_key, fresh) in [
+        ("store/cas-ring", "ours", false, 0, 0),
+        ("governor", "rival", false, 100, 1),
+        ("governor", "rival", true, 100, 0),
+    ] {
+        recording
+            .keyed_attack
+            .extend([0, 10_000, 100_000].map(|asked| KeyedAttackRow {
+                contestant: name.into(),
+                origin: origin.into(),
+                tidied,
+                attack: "attack".into(),
+                about: "made up".into(),
+                quota: "10/1d".into(),
+                cap: 1_000,
+                attackers: 100_000,
+                asked,
+                bytes: 1_048_576 + bytes_a_key * asked,
+                keys: Some(1_000),
+                clients: 100,
+                fresh,
+                let_in: if origin == "ours" { 0 } else { 45_000 },
+                evictions: (origin == "ours").then_some(500),
+                refusals: (origin == "ours").then_some(asked),
+                examined: (origin == "ours").then_some(8 * asked),
+                most_examined: (origin == "ours").then_some(8),
+                ns_a_call: 120.0,
+                slowest_tidy_ns: if tidied { 2_000_000 } else { 0 },
+                cannot: String::new(),
+            }));
+    }
 }
 
 /// Writes such a run into a folder that is there.

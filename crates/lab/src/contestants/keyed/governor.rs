@@ -8,7 +8,7 @@ use governor::middleware::NoOpMiddleware;
 use governor::nanos::Nanos as GovernorNanos;
 use governor::state::keyed::DashMapStateStore;
 
-use super::{DecideKeyed, Demand, KeyedAdapter, KeyedInfo, LabKey};
+use super::{Counts, DecideKeyed, Demand, KeyedAdapter, KeyedInfo, LabKey};
 use crate::contestants::governor::{OnClock, quota};
 use crate::contestants::{Cannot, ContestClock, Origin};
 
@@ -80,5 +80,19 @@ where
     #[inline]
     fn decide(&self, key: &K) -> bool {
         black_box(self.0.check_key(key)).is_ok()
+    }
+
+    fn counts(&self) -> Counts {
+        Counts {
+            keys: Some(self.0.len() as u64),
+            ..Counts::default()
+        }
+    }
+
+    /// Both, as its documentation says.
+    fn tidy(&self) -> bool {
+        self.0.retain_recent();
+        self.0.shrink_to_fit();
+        true
     }
 }

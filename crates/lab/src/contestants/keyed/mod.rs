@@ -60,23 +60,63 @@ pub trait KeyedAdapter: Send + Sync {
     ) -> Result<impl DecideKeyed<K> + 'static, Cannot>;
 }
 
+/// What a store tells of itself; `None` where it does not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Keys that are held.
+    pub keys: Option<u64>,
+    /// Keys that made room for others.
+    pub evictions: Option<u64>,
+    /// Requests of unknown keys that found no room.
+    pub refusals: Option<u64>,
+    /// Entries examined to find room.
+    pub examined: Option<u64>,
+    /// The most of them in one call.
+    pub most_examined: Option<u64>,
+}
+
 /// The decision of one built store. Implementations inline, and pass what the store answered,
 /// whole, through [`std::hint::black_box`].
 pub trait DecideKeyed<K>: Send + Sync {
     /// Decides a request of cost 1 for `key` now; whether it was allowed.
     fn decide(&self, key: &K) -> bool;
+
+    /// What it tells of itself.
+    fn counts(&self) -> Counts {
+        Counts::default()
+    }
+
+    /// Does what its users are told to do now and then against keys that do not come back; whether
+    /// there is such a thing, and nothing does it for them.
+    fn tidy(&self) -> bool {
+        false
+    }
 }
 
 /// A built store of whichever type. One virtual call runs many decisions.
 pub trait KeyedInstance<K>: Send + Sync {
     /// Makes a decision for each of `picks`, which are places in `keys`; how many were allowed.
     fn batch(&self, keys: &[K], picks: &[u32]) -> u32;
+
+    /// As [`DecideKeyed::counts`].
+    fn counts(&self) -> Counts;
+
+    /// As [`DecideKeyed::tidy`].
+    fn tidy(&self) -> bool;
 }
 
 impl<K, D: DecideKeyed<K>> KeyedInstance<K> for D {
     fn batch(&self, keys: &[K], picks: &[u32]) -> u32 {
         let decide = |pick: &u32| u32::from(self.decide(&keys[*pick as usize]));
         picks.iter().map(decide).sum()
+    }
+
+    fn counts(&self) -> Counts {
+        DecideKeyed::counts(self)
+    }
+
+    fn tidy(&self) -> bool {
+        DecideKeyed::tidy(self)
     }
 }
 

@@ -12,7 +12,7 @@ use windowpane_keyed::{FlatTable, ForKeys, KeyedLimiter, SharedRule};
 use windowpane_mutex_log::MutexLog;
 use windowpane_packed_counter::TwoWindowRule;
 
-use super::{DecideKeyed, Demand, KeyedAdapter, KeyedInfo, LabKey};
+use super::{Counts, DecideKeyed, Demand, KeyedAdapter, KeyedInfo, LabKey};
 use crate::contestants::{Cannot, ContestClock, Origin};
 
 const HASHER: &str = "ahash, its default";
@@ -20,11 +20,44 @@ const HASHER: &str = "ahash, its default";
 /// A store of ours, asked by what its keys are found by.
 struct Asked<S, K>(S, PhantomData<fn(K)>);
 
-impl<K: LabKey, S: KeyedRateLimiter<K::Found>> DecideKeyed<K> for Asked<S, K> {
+/// A store that counts.
+trait Counted {
+    fn counts(&self) -> Counts;
+}
+
+impl<R: OneWordRule, C> Counted for FlatTable<R, C> {
+    fn counts(&self) -> Counts {
+        Counts {
+            keys: Some(self.len() as u64),
+            evictions: Some(self.evictions()),
+            refusals: Some(self.refusals()),
+            examined: Some(self.examined()),
+            most_examined: Some(self.most_examined()),
+        }
+    }
+}
+
+impl<K, L, S, C> Counted for KeyedLimiter<K, L, S, C> {
+    fn counts(&self) -> Counts {
+        Counts {
+            keys: Some(self.keys() as u64),
+            evictions: Some(self.evictions()),
+            refusals: Some(self.refusals()),
+            examined: Some(self.examined()),
+            most_examined: Some(self.most_examined()),
+        }
+    }
+}
+
+impl<K: LabKey, S: KeyedRateLimiter<K::Found> + Counted> DecideKeyed<K> for Asked<S, K> {
     #[inline]
     fn decide(&self, key: &K) -> bool {
         black_box(self.0.acquire(key.found(), Cost::ONE))
             .is_ok_and(|decision| decision.is_allowed())
+    }
+
+    fn counts(&self) -> Counts {
+        self.0.counts()
     }
 }
 

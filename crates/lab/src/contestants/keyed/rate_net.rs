@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rate_net::{Algorithm, Builder, Eviction, RateLimiter};
 
-use super::{DecideKeyed, Demand, KeyedAdapter, KeyedInfo, LabKey};
+use super::{Counts, DecideKeyed, Demand, KeyedAdapter, KeyedInfo, LabKey};
 use crate::contestants::rate_net::OnClock;
 use crate::contestants::{Cannot, ContestClock, Origin};
 
@@ -75,5 +75,12 @@ impl<K: LabKey, C: clock_lib::Clock + Clone + Send + Sync> DecideKeyed<K> for Ke
     #[inline]
     fn decide(&self, key: &K) -> bool {
         black_box(key.ask_rate_net(&self.0)).is_allow()
+    }
+
+    fn counts(&self) -> Counts {
+        Counts {
+            keys: Some(self.0.tracked_keys() as u64),
+            ..Counts::default()
+        }
     }
 }

@@ -5,6 +5,7 @@
 //! from the folder that [`VARIABLE`] names, with no line anywhere.
 
 mod accuracy;
+mod attack;
 mod keyed;
 mod parse;
 mod speed;
@@ -17,6 +18,7 @@ use super::state::State;
 pub use accuracy::{
     Accuracy, Arrivals, Attackers, Balancing, Burst, Clients, Expected, Servers, WhenDenied,
 };
+pub use attack::{Attack, NumberByMode};
 pub use keyed::{KeyType, Keyed, Pick};
 pub use parse::{DefinitionError, Time};
 pub use speed::{ByMode, Speed, Threads};
@@ -66,6 +68,7 @@ embedded![
     "keyed-million-denied.toml",
     "keyed-insert.toml",
     "keyed-flood.toml",
+    "keyed-attack.toml",
 ];
 
 /// One workload.
@@ -77,6 +80,8 @@ pub enum Workload {
     Accuracy(Accuracy),
     /// Decisions a second over many keys.
     Keyed(Keyed),
+    /// What a flood of new keys does to memory and to clients that are over their limit.
+    Attack(Attack),
 }
 
 /// One file, read and checked.
@@ -98,9 +103,11 @@ impl Definition {
             "speed" => Workload::Speed(speed::read(file, text)?),
             "accuracy" => Workload::Accuracy(accuracy::read(file, text)?),
             "keyed" => Workload::Keyed(keyed::read(file, text)?),
+            "attack" => Workload::Attack(attack::read(file, text)?),
             other => {
-                let what =
-                    format!("`workload` is `{other}`; expected `speed`, `accuracy` or `keyed`");
+                let what = format!(
+                    "`workload` is `{other}`; expected `speed`, `accuracy`, `keyed` or `attack`"
+                );
                 return Err(DefinitionError::new(file, what));
             }
         };
@@ -116,6 +123,7 @@ impl Definition {
             Workload::Speed(speed) => speed.state.word(),
             Workload::Accuracy(accuracy) => &accuracy.name,
             Workload::Keyed(keyed) => &keyed.name,
+            Workload::Attack(attack) => &attack.name,
         }
     }
 }
@@ -222,6 +230,19 @@ pub fn keyed() -> impl Iterator<Item = &'static Keyed> {
     all.iter()
         .filter_map(|definition| match &definition.workload {
             Workload::Keyed(keyed) => Some(keyed),
+            _ => None,
+        })
+}
+
+/// The definitions of attacks on stores of many keys, in their order.
+///
+/// # Panics
+/// If definitions are malformed: ask [`all`] first where a user may have written them.
+pub fn attacks() -> impl Iterator<Item = &'static Attack> {
+    let all = all().unwrap_or_else(|error| panic!("{error}"));
+    all.iter()
+        .filter_map(|definition| match &definition.workload {
+            Workload::Attack(attack) => Some(attack),
             _ => None,
         })
 }

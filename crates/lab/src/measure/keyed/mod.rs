@@ -1,5 +1,6 @@
 //! Decisions a second over many keys.
 
+mod attack;
 mod memory;
 mod picks;
 
@@ -14,6 +15,7 @@ use super::workers::{self, Throughput};
 use crate::contestants::Cannot;
 use crate::contestants::keyed::{Built, Demand, KeyedContestant, KeyedInstance, LabKey};
 
+pub use attack::attack;
 pub use memory::{Extent, LIMITS, measure as measure_memory};
 
 /// What is measured, apart from who.

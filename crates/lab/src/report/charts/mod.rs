@@ -2,6 +2,7 @@
 //! the shape of their markers and the dashes of their lines; ours are filled, rivals hollow.
 
 mod accuracy;
+mod attack;
 mod canvas;
 mod keyed_memory;
 mod latency;
@@ -43,6 +44,14 @@ pub fn keyed_memory_title(keys: u64) -> String {
         1 => "Memory by limit, 1 key".into(),
         _ => format!("Memory by limit, {} keys", thousands(keys)),
     }
+}
+
+/// The file of memory by attacking keys.
+pub const ATTACK_FILE: &str = "memory-under-attack.svg";
+
+/// Whether there is an attack to draw.
+pub fn has_attack(run: &Run) -> bool {
+    !attack::attack_curves(run).is_empty()
 }
 
 /// The file of throughput by threads in a state.
@@ -89,6 +98,9 @@ pub fn draw(run: &Run) -> Result<BTreeMap<String, String>> {
         drawn.insert(throughput_file(state), throughput::draw(run, state)?);
     }
     drawn.insert(MEMORY_FILE.into(), memory::draw(run)?);
+    if has_attack(run) {
+        drawn.insert(ATTACK_FILE.into(), attack::draw(run)?);
+    }
     drawn.insert(ACCURACY_FILE.into(), accuracy::draw(run)?);
     for keys in keyed_memory_keys(run) {
         drawn.insert(keyed_memory_file(keys), keyed_memory::draw(run, keys)?);

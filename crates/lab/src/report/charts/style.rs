@@ -66,7 +66,7 @@ pub(super) fn keyed_styles(run: &Run) -> Vec<(&str, Style)> {
 }
 
 /// The next style of an origin; `seen` counts ours and rivals before.
-fn style(origin: &str, seen: &mut [usize; 2]) -> Style {
+pub(super) fn style(origin: &str, seen: &mut [usize; 2]) -> Style {
     if origin == "floor" {
         return Style {
             color: FLOOR,

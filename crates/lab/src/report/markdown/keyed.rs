@@ -79,7 +79,7 @@ fn ratios(run: &Run, cell: Cell, who: &str) -> Option<Spread> {
 
 pub(in crate::report) fn keyed(run: &Run) -> String {
     if run.keyed.is_empty() {
-        return String::new();
+        return super::attack::attack(run);
     }
     let mut text = String::from(
         "## Many keys\n\nA store of limiters, one a key. All on the shared clock where they let it be set; keys are made before anything is timed, \
@@ -92,7 +92,7 @@ pub(in crate::report) fn keyed(run: &Run) -> String {
     for cell in cells(run) {
         text += &of_cell(run, cell);
     }
-    text + &memory(run)
+    text + &memory(run) + &super::attack::attack(run)
 }
 
 /// The tables of a run, in their order.

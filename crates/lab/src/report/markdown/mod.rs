@@ -2,6 +2,7 @@
 
 mod about;
 mod accuracy;
+pub(super) mod attack;
 mod before;
 mod cannot_tell;
 pub(super) mod keyed;
