@@ -4,12 +4,14 @@
 //! distort the time of a decision; and a processor that does one thing at a time for many requests
 //! waits for the memory of several at once.
 
+use std::hash::BuildHasher;
 use std::ops::Range;
 
 use windowpane_core::{Cost, Nanos};
 
 use super::input::Fields;
-use super::keys::Keys;
+use super::keys::{Hasher, Keys};
+use super::lines::LONGEST_LINE;
 
 /// The requests of a batch.
 const REQUESTS: usize = 1_024;
@@ -29,9 +31,14 @@ pub(super) struct Request {
 }
 
 /// A batch.
-#[derive(Default)]
 pub(super) struct Batch {
     pub(super) requests: Vec<Request>,
+    /// Whether the input has ended with it.
+    pub(super) is_last: bool,
+    /// How many bytes of the input were read before it was full.
+    pub(super) bytes: u64,
+    /// How many bad lines were skipped until then.
+    pub(super) bad_lines: u64,
     /// The times and the keys as they stood, by turns.
     text: Vec<u8>,
     /// Of the keys.
@@ -39,9 +46,23 @@ pub(super) struct Batch {
 }
 
 impl Batch {
+    /// An empty batch. It has room for the fullest there can be: what is never touched costs nothing.
+    pub(super) fn new() -> Batch {
+        Batch {
+            requests: Vec::with_capacity(REQUESTS),
+            is_last: false,
+            bytes: 0,
+            bad_lines: 0,
+            text: Vec::with_capacity(BYTES + LONGEST_LINE),
+            hashes: Vec::with_capacity(REQUESTS),
+        }
+    }
+
     pub(super) fn clear(&mut self) {
         self.requests.clear();
         self.text.clear();
+        self.hashes.clear();
+        self.is_last = false;
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -65,16 +86,16 @@ impl Batch {
         });
     }
 
-    /// Finds the keys' numbers.
+    /// Hashes the keys.
+    pub(super) fn hash_keys(&mut self, hasher: &Hasher) {
+        let key = |request| hasher.hash_one(key(&self.text, request));
+        self.hashes.extend(self.requests.iter().map(key));
+    }
+
+    /// Finds the numbers of the keys, which are hashed.
     pub(super) fn find_keys(&mut self, keys: &mut Keys) {
-        let text = &self.text;
-        let key =
-            |request: &Request| &text[request.time_text.end as usize..request.key_end as usize];
-        self.hashes.clear();
-        self.hashes
-            .extend(self.requests.iter().map(|request| keys.hash(key(request))));
         for (request, hash) in self.requests.iter_mut().zip(&self.hashes) {
-            request.key = keys.number(*hash, key(request));
+            request.key = keys.number(*hash, key(&self.text, request));
         }
     }
 
@@ -82,4 +103,9 @@ impl Batch {
     pub(super) fn time_text(&self, request: &Request) -> &[u8] {
         &self.text[request.time_text.start as usize..request.time_text.end as usize]
     }
+}
+
+/// The key of a request in its batch's text.
+fn key<'a>(text: &'a [u8], request: &Request) -> &'a [u8] {
+    &text[request.time_text.end as usize..request.key_end as usize]
 }

@@ -6,9 +6,10 @@ use std::io::Read;
 use windowpane_core::{Cost, Nanos, Quotas};
 use windowpane_mutex_log::OnRegression;
 
+use super::ahead::Ahead;
 use super::batch::Batch;
 use super::error::ReplayError;
-use super::input::{Format, InputOptions, Next, OpenError, Requests};
+use super::input::{Format, InputOptions, Requests};
 use super::judge::Judge;
 use super::keys::Keys;
 use super::run::{Answer, Meter, Run};
@@ -116,7 +117,6 @@ struct Engine {
     differ: Vec<u64>,
     keys: Keys,
     requests_by_key: Vec<u64>,
-    batch: Batch,
     requests: u64,
     earliest: Nanos,
     latest: Nanos,
@@ -127,46 +127,37 @@ struct Engine {
 /// `observers` see every request with its answers; `progress` is told how far it is now and then.
 /// Memory: what the keys, their limiters and the judges take; the input is not kept. A request
 /// costs one look-up of its key, one decision an algorithm, and where it is compared one peek and
-/// at most one record more.
+/// at most one record more. A thread of its own reads ahead, by a few batches.
 ///
 /// # Errors
 /// [`ReplayError`].
 pub fn replay(
-    source: impl Read,
+    source: impl Read + Send + 'static,
     name: &str,
     options: &Options,
     observers: &mut [&mut dyn Observer],
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Summary, ReplayError> {
-    let mut requests = Requests::open(source, &options.input).map_err(|error| error.of(name))?;
+    let requests = Requests::open(source, &options.input).map_err(|error| error.of(name))?;
+    let format = requests.format();
     let mut engine = Engine::new(options)?;
-    let mut bad_lines = 0;
-    let mut ended = false;
-    while !ended {
-        engine.batch.clear();
-        while !ended && !engine.batch.is_full() {
-            match requests
-                .next()
-                .map_err(|error| OpenError::Io(error).of(name))?
-            {
-                Next::Request(line, fields) => engine.batch.push(line, &fields),
-                Next::Bad(_) if options.skip_bad => bad_lines += 1,
-                Next::Bad(bad) => {
-                    let input = name.into();
-                    return Err(ReplayError::BadLine { input, bad });
-                }
-                Next::End => ended = true,
-            }
-        }
-        engine.batch.find_keys(&mut engine.keys);
-        engine.decide(observers)?;
+    let mut ahead = Ahead::read(requests, name, options.skip_bad, engine.keys.hasher());
+    let bad_lines = loop {
+        let (mut batch, reader) = ahead.next()?;
+        ahead = reader;
+        batch.find_keys(&mut engine.keys);
+        engine.decide(&batch, observers)?;
         progress(Progress {
-            bytes: requests.bytes(),
+            bytes: batch.bytes,
             requests: engine.requests,
         });
-    }
+        if batch.is_last {
+            break batch.bad_lines;
+        }
+        ahead.give_back(batch);
+    };
     if engine.requests == 0 {
-        let found = match (bad_lines, requests.format()) {
+        let found = match (bad_lines, format) {
             (0, Format::Csv) => "a header alone".into(),
             (0, _) => "nothing".into(),
             (bad, _) => format!("nothing but bad lines ({bad})"),
@@ -176,7 +167,7 @@ pub fn replay(
     }
     let input = InputSummary {
         name: name.into(),
-        format: match requests.format() {
+        format: match format {
             Format::Clf => "clf",
             _ => "csv",
         },
@@ -228,16 +219,19 @@ impl Engine {
             lanes,
             keys: Keys::default(),
             requests_by_key: Vec::new(),
-            batch: Batch::default(),
             requests: 0,
             earliest: Nanos::MAX,
             latest: 0,
         })
     }
 
-    /// Decides the batch, counts, and shows it to the observers.
-    fn decide(&mut self, observers: &mut [&mut dyn Observer]) -> Result<(), ReplayError> {
-        let requests = &self.batch.requests[..];
+    /// Decides a batch, counts, and shows it to the observers.
+    fn decide(
+        &mut self,
+        batch: &Batch,
+        observers: &mut [&mut dyn Observer],
+    ) -> Result<(), ReplayError> {
+        let requests = &batch.requests[..];
         let keys = self.keys.len();
         self.requests += requests.len() as u64;
         self.requests_by_key.resize(keys, 0);
@@ -282,7 +276,7 @@ impl Engine {
                 observer.decided(&Decided {
                     line: request.line,
                     time: request.time,
-                    time_text: self.batch.time_text(request),
+                    time_text: batch.time_text(request),
                     key: self.keys.name(request.key),
                     cost: request.cost,
                     lanes: &self.lanes,

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `lines`, `columns`, `clf`, `time`, `input` | a stream of bytes becomes a stream of requests |
 //! | `keys`, `batch` | whose they are; those that are decided together |
+//! | `ahead` | the thread that reads and parses while another decides |
 //! | `store`, `run`, `judge`, `tally` | one algorithm's limiters and decisions, judged by the oracle and counted |
 //! | `requests` | recorded requests one by one, for other measurements |
 //! | `engine` | all of it, from the first request to the summary |
@@ -12,6 +13,7 @@
 //!
 //! The command, its outputs and their columns are documented in `REPLAY.md` of this crate.
 
+mod ahead;
 mod batch;
 mod clf;
 mod columns;

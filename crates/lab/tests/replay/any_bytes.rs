@@ -38,7 +38,8 @@ fn survives(input: &[u8], format: Format, skip_bad: bool) {
         algorithms,
     };
     let mut rows = Counter(0);
-    let result = replay(input, "bytes", &options, &mut [&mut rows], &mut |_| {});
+    let source = std::io::Cursor::new(input.to_vec());
+    let result = replay(source, "bytes", &options, &mut [&mut rows], &mut |_| {});
     match result {
         Ok(summary) => {
             let requests = summary.input.requests;

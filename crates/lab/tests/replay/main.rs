@@ -1,5 +1,6 @@
 //! `lab replay` as other programs call it: the built command, its exit status, and what it writes.
 
+mod ahead;
 mod any_bytes;
 mod bad_input;
 mod conformance;

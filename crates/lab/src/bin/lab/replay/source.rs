@@ -10,7 +10,7 @@ use windowpane_lab::replay::ReplayError;
 pub(super) struct Source {
     /// What it is called in messages.
     pub(super) name: String,
-    pub(super) bytes: Box<dyn Read>,
+    pub(super) bytes: Box<dyn Read + Send>,
     /// Of a file.
     pub(super) length: Option<u64>,
 }
@@ -21,7 +21,7 @@ impl Source {
         if input.as_os_str() == "-" {
             return Ok(Source {
                 name: "<stdin>".into(),
-                bytes: Box::new(io::stdin().lock()),
+                bytes: Box::new(io::stdin()),
                 length: None,
             });
         }
