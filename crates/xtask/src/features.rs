@@ -19,7 +19,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> ExitCode {
     match check(args.list) {
         Ok(count) => {
-            println!("{count} crates with their sets of features");
+            println!("{count} sets of features");
             ExitCode::SUCCESS
         }
         Err(error) => {

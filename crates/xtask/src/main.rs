@@ -4,6 +4,7 @@
 mod explored;
 mod faults;
 mod features;
+mod fuzz;
 mod instructions;
 mod loom;
 mod metadata;
@@ -30,6 +31,7 @@ struct Cli {
 enum Command {
     Faults(faults::Args),
     Features(features::Args),
+    Fuzz(fuzz::Args),
     Instructions(instructions::Args),
     Loom(loom::Args),
     Mutants(mutants::Args),
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Faults(args) => faults::run(&args),
         Command::Features(args) => features::run(&args),
+        Command::Fuzz(args) => fuzz::run(&args),
         Command::Instructions(args) => instructions::run(&args),
         Command::Loom(args) => loom::run(&args),
         Command::Mutants(args) => mutants::run(&args),
