@@ -4,8 +4,11 @@
 //! and, unless filtered, records in `results/latest-redis/`.
 
 mod contestants;
+mod denials;
 mod load;
 mod memory;
+mod outcomes;
+mod page;
 mod processor;
 mod record;
 #[path = "../../crates/redis/tests/support/server.rs"]
@@ -29,6 +32,9 @@ use load::{Cell, Measured, State};
 use record::{Key, Results};
 use server::Server;
 
+/// How many times as many rounds there are of the cell that the aims are about.
+const FOR_THE_AIMS: u32 = 5;
+
 /// How long, how often, and which limits memory is measured at.
 struct Extent {
     warm_up: Duration,
@@ -41,8 +47,8 @@ fn extent(mode: Mode) -> Extent {
     let (warm_up, measure, rounds, limits): (_, _, _, &[u64]) = match mode {
         Mode::Test => (5, 10, 1, &[100, 129]),
         Mode::Quick => (10, 25, 3, &[100, 128, 129, 1_000]),
-        Mode::Default => (40, 100, 3, &memory::LIMITS),
-        Mode::Full => (100, 500, 9, &memory::LIMITS),
+        Mode::Default => (20, 70, 3, &memory::LIMITS),
+        Mode::Full => (50, 150, 9, &memory::LIMITS),
     };
     Extent {
         warm_up: Duration::from_millis(warm_up),
@@ -75,7 +81,7 @@ fn cells() -> Vec<Cell> {
 const LIMIT: u64 = 100;
 
 /// The window of a cell, so that the state is what it is called. On one hot key the log then holds
-/// about 60 entries; on many keys a window of a minute lets each have few.
+/// about 40 entries, which leaves room for those that are faster; on many keys a window of a minute lets each have few.
 async fn window(url: &str, cell: Cell) -> Result<Duration> {
     match (cell.state, cell.keys) {
         (State::Denied, _) => Ok(Duration::from_secs(3_600)),
@@ -83,10 +89,47 @@ async fn window(url: &str, cell: Cell) -> Result<Duration> {
             let asked = Contestant::build("log", url, LIMIT, Duration::from_millis(1)).await?;
             let (keys, span) = (Arc::new(load::keys(1)), Duration::from_millis(60));
             let pace = load::run(url, &Arc::new(asked), &keys, cell.in_flight, span, span).await?;
-            let micros = (60e6 / pace.per_second) as u64;
-            Ok(Duration::from_micros(micros.clamp(500, 1_000_000)))
+            let micros = (40e6 / pace.per_second) as u64;
+            Ok(Duration::from_micros(micros.clamp(250, 1_000_000)))
         }
         (State::Allowed, _) => Ok(Duration::from_secs(60)),
+    }
+}
+
+/// The cell that the aims are about.
+fn is_aimed_at(cell: Cell) -> bool {
+    cell.state == State::Allowed && cell.keys == 1 && cell.in_flight == page::AIMED_IN_FLIGHT
+}
+
+/// [`one`], and if a busy machine spoilt it, again: where calls came in heaps, with a window that lets
+/// more through. What is still wrong the third time is no fault of the machine.
+async fn patiently(
+    url: &str,
+    name: &str,
+    cell: Cell,
+    mut window: Duration,
+    extent: &Extent,
+) -> Result<(Duration, Measured)> {
+    let mut left = 2;
+    loop {
+        let measured = one(url, name, cell, window, extent).await;
+        let spoilt = match &measured {
+            Ok(measured) => {
+                cell.state == State::Allowed
+                    && cell.keys == 1
+                    && contestants::limits(name)
+                    && measured.allowed < outcomes::LEAST_ALLOWED
+            }
+            Err(_) => name != "trypema",
+        };
+        if left == 0 || !spoilt {
+            return Ok((window, measured?));
+        }
+        left -= 1;
+        window = match measured {
+            Ok(_) => window / 2,
+            Err(_) => window,
+        };
     }
 }
 
@@ -111,9 +154,15 @@ async fn one(
     let contestant = Arc::new(Contestant::build(name, url, limit, window).await?);
     let keys = Arc::new(load::keys(cell.keys));
     if cell.state == State::Denied {
-        for _ in 0..LIMIT {
-            contestant.ask(&keys[0]).await?;
+        // Used up, and more is asked for: exactly the quota is allowed.
+        let mut allowed = 0;
+        for _ in 0..LIMIT + LIMIT / 2 {
+            allowed += u64::from(contestant.ask(&keys[0]).await?);
         }
+        anyhow::ensure!(
+            allowed == LIMIT || !contestants::limits(name) || name == "trypema",
+            "{allowed} were allowed of a quota of {LIMIT}, expected that many"
+        );
     }
     load::run(
         url,
@@ -145,7 +194,11 @@ async fn measure(server: &Server, arguments: &Arguments, extent: &Extent) -> Res
         }
     }
     let mut random = rand::rngs::StdRng::seed_from_u64(arguments.seed);
-    for round in 1..=extent.rounds {
+    for round in 1..=extent.rounds * FOR_THE_AIMS {
+        if round > extent.rounds {
+            // A test needs no more.
+            all.retain(|(_, cell)| arguments.mode() != Mode::Test && is_aimed_at(*cell));
+        }
         all.shuffle(&mut random);
         for (name, cell) in &all {
             let key = Key::new(name, *cell);
@@ -154,11 +207,14 @@ async fn measure(server: &Server, arguments: &Arguments, extent: &Extent) -> Res
                 Some(window) => *window,
                 None => *windows.entry(pace).or_insert(window(&url, *cell).await?),
             };
-            match one(&url, name, *cell, window, extent).await {
-                Ok(measured) => results.add(key, round, window, &measured),
+            match patiently(&url, name, *cell, window, extent).await {
+                Ok((window, measured)) => results.add(key, round, window, measured),
                 Err(error) => results.cannot(key, &error),
             }
         }
+    }
+    if "redis/deny cache".contains(&arguments.filter) {
+        results.denials = Some(denials::measure(&url).await?);
     }
     if "redis/memory".contains(&arguments.filter) {
         results.memory = memory::measure(&url, extent.limits).await?;
@@ -175,13 +231,14 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let memory = "redis/memory".contains(&arguments.filter);
+    let others = ["redis/memory", "redis/deny cache"];
+    let other = others.iter().any(|path| path.contains(&arguments.filter));
     let any = |cell: &Cell| {
         NAMES
             .iter()
             .any(|name| matches(&arguments.filter, name, *cell))
     };
-    if !memory && !cells().iter().any(any) {
+    if !other && !cells().iter().any(any) {
         return Ok(ExitCode::SUCCESS);
     }
     let began = Instant::now();
@@ -201,10 +258,20 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
         .build()
         .context("no runtime")?;
     let extent = extent(mode);
-    let results = runtime.block_on(measure(&server, arguments, &extent))?;
-    results.print();
     if mode == Mode::Test {
-        return Ok(results.check());
+        contestants::be_patient();
+    }
+    let results = runtime.block_on(measure(&server, arguments, &extent))?;
+    println!("{}", page::text(&results));
+    if mode == Mode::Test {
+        let wrong = results.wrong();
+        for sentence in &wrong {
+            eprintln!("wrong: {sentence}");
+        }
+        return Ok(match wrong.is_empty() {
+            true => ExitCode::SUCCESS,
+            false => ExitCode::FAILURE,
+        });
     }
     if arguments.filter.is_empty() {
         environment.command =

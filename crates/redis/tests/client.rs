@@ -138,6 +138,8 @@ async fn a_cost_that_never_fits_is_not_sent() {
     let denied_by = denied.detailed.decision().denied().unwrap();
     assert_eq!((denied_by.quota(), denied_by.retry_after()), (1, None));
     assert_eq!(limiter.counts().never_fits, 1);
+    // What is denied creates no key.
+    assert_eq!(server.check_lives(Duration::from_secs(60)), 0);
 }
 
 #[tokio::test]
@@ -244,6 +246,7 @@ async fn a_denial_under_way_does_not_outlive_what_makes_room() {
         raised.by == By::Store && raised.answer.detailed.is_allowed(),
         "{raised:?}"
     );
+    server.check_lives(Duration::from_secs(60));
 }
 
 #[tokio::test]
@@ -262,6 +265,7 @@ async fn a_charge_settled_at_less_makes_room_at_once() {
     limiter.settle("k", charge, 60).await.unwrap();
     let allowed = limiter.decide("k", cost(40)).await.unwrap();
     assert!(allowed.answer.detailed.is_allowed(), "{allowed:?}");
+    server.check_lives(Duration::from_secs(60));
 }
 
 /// A denial of the cache is never one that the store would allow, whenever it is asked.
@@ -288,6 +292,7 @@ async fn the_deny_cache_never_outlasts_the_stores_denial() {
         }
     }
     assert!(agreed > 100, "{agreed}");
+    server.check_lives(Duration::from_millis(20));
 }
 
 async fn settles<A: windowpane_redis::Settles>(server: &Server) {
@@ -372,6 +377,7 @@ async fn limiters_of_one_prefix_share_and_others_do_not() {
     assert_eq!(one.key_in_store("k"), "windowpane:log:{k}");
     let braces = other.prefix("a{b}").unwrap_err();
     assert!(matches!(braces, ConfigError::BraceInPrefix { .. }));
+    server.check_lives(Duration::from_secs(60));
 }
 
 /// A local limiter for when the store is gone, with the clock of the test's machine.

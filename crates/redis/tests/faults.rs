@@ -149,6 +149,7 @@ async fn a_server_that_becomes_a_replica_is_given_up() {
         assert!(matches!(told, Err(StoreError::Unavailable { .. })));
         assert_eq!(limiter.store().counts().given_up, before + 1);
     }
+    server.check_lives(WINDOW);
 }
 
 /// The server decided, and its answer is lost half way: unavailable, counted once, not sent again.

@@ -3,6 +3,7 @@
 //! A run's folder holds raw rows; everything here is made from those rows alone, always the same.
 
 pub mod charts;
+mod companions;
 pub mod compare;
 pub mod console;
 mod figures;
@@ -53,6 +54,7 @@ pub fn render(place: &Path) -> Result<Run> {
     summary::write(&run, place)?;
     folder::text(place, "REPORT.md", &report)?;
     folder::text(place, PAGE_FILE, &page)?;
-    folder::text(place, "README.md", &readme::of_run(&run))?;
+    let beside = companions::inside(place)?;
+    folder::text(place, "README.md", &readme::of_run(&run, &beside))?;
     Ok(run)
 }

@@ -5,18 +5,31 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
+use super::companions::{self, is_latest};
 use super::compare;
 use super::markdown::text::{code, table};
 use super::readme;
 use super::run::Run;
 use crate::measure::folder;
 
+/// What was published.
+#[derive(Debug)]
+pub struct Published {
+    /// The run's folder.
+    pub place: PathBuf,
+    /// The benches whose runs lie in it, too.
+    pub with: Vec<String>,
+    /// Those whose runs were found beside the run and left there, and why.
+    pub left_out: Vec<(String, String)>,
+}
+
 /// Copies the run in `latest` to `results/<date>-<machine>/`; never over one that is there. The
-/// machine is `name`, or what its processor is called.
+/// machine is `name`, or what its processor is called. Of the runs of other benches beside it, each
+/// `latest-NAME`, those that belong to it go along, as `NAME/` inside of it.
 ///
 /// # Errors
 /// If there is no run, it is partial, or the place is taken or cannot be written.
-pub fn publish(latest: &Path, results: &Path, name: Option<&str>) -> Result<PathBuf> {
+pub fn publish(latest: &Path, results: &Path, name: Option<&str>) -> Result<Published> {
     let run = Run::load(latest)?;
     if !run.environment.partial.is_empty() {
         bail!(
@@ -32,10 +45,34 @@ pub fn publish(latest: &Path, results: &Path, name: Option<&str>) -> Result<Path
     if machine.is_empty() {
         bail!("a machine's name needs a letter or a digit");
     }
+    let (mut with, mut left_out) = (Vec::new(), Vec::new());
+    for companion in companions::beside(latest)? {
+        let taken = latest.join(&companion.name).exists();
+        let reason = match taken {
+            true => Some(format!("the run has a `{}` of its own", companion.name)),
+            false => companion.strange_to(&run.environment),
+        };
+        match reason {
+            Some(reason) => left_out.push((companion.name, reason)),
+            None => with.push(companion),
+        }
+    }
     let place = results.join(format!("{date}-{machine}"));
-    folder::create(&place, |new| copy(latest, new))?;
+    folder::create(&place, |new| {
+        copy(latest, new)?;
+        for companion in &with {
+            let inside = new.join(&companion.name);
+            fs::create_dir(&inside)?;
+            copy(&companion.folder, &inside)?;
+        }
+        Ok(())
+    })?;
     super::render(&place)?;
-    Ok(place)
+    Ok(Published {
+        place,
+        with: with.into_iter().map(|companion| companion.name).collect(),
+        left_out,
+    })
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {
@@ -61,13 +98,6 @@ fn slug(name: &str) -> String {
         .map(str::to_lowercase)
         .collect();
     words.join("-")
-}
-
-/// Whether a folder is where a bench records, `latest` or, of the target `redis`, `latest-redis`:
-/// what lies there is published nowhere.
-fn is_latest(folder: &Path) -> bool {
-    let name = folder.file_name().unwrap_or_default();
-    name.to_string_lossy().starts_with("latest")
 }
 
 /// The published runs, the newest first.
@@ -106,7 +136,7 @@ const INDEX: &str = "\
 Each folder is one run: raw rows as CSV, the environment, histograms, and a report made from them.
 It is never overwritten. `cargo bench` and `cargo lab publish` make one. The mode tells how much was
 measured: `full` (`cargo bench -- --full`) is every cell; `default` and `quick` are fewer rounds and
-cells. `cargo lab compare A B` says which rows of two differ by more than the noise. This index is
+cells. *Beside it* are the runs of other benches at the same revision. `cargo lab compare A B` says which rows of two differ by more than the noise. This index is
 written by `cargo lab publish`.
 
 ";
@@ -122,7 +152,9 @@ pub fn write_index(results: &Path) -> Result<()> {
         .map(|run| {
             let name = folder_name(run);
             let environment = &run.environment;
-            vec![
+            let beside = companions::inside(&run.folder)?;
+            let links: Vec<String> = beside.iter().map(|c| c.link(&format!("{name}/"))).collect();
+            Ok(vec![
                 format!("[{name}]({name}/REPORT.md)") + &compared(run),
                 environment.cpu.clone(),
                 environment.cores.to_string(),
@@ -133,11 +165,21 @@ pub fn write_index(results: &Path) -> Result<()> {
                         .get(..12)
                         .unwrap_or(&environment.git_revision),
                 ),
+                links.join(", "),
                 code(&environment.command),
-            ]
+            ])
         })
-        .collect();
-    let header = ["run", "processor", "cores", "mode", "revision", "command"].map(String::from);
+        .collect::<Result<_>>()?;
+    let header = [
+        "run",
+        "processor",
+        "cores",
+        "mode",
+        "revision",
+        "beside it",
+        "command",
+    ]
+    .map(String::from);
     let list = match rows.is_empty() {
         true => "None yet.\n".to_string(),
         false => table(&header, &rows),

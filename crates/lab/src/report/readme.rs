@@ -2,15 +2,17 @@
 
 use anyhow::{Context, Result};
 
+use super::companions::Companion;
 use super::compare;
-use super::figures::{bytes, millions, percent, thousands, time};
+use super::figures::{bytes, list, millions, percent, thousands, time};
 use super::markdown::text::{code, table};
 use super::run::Run;
 use super::verdict::{on_threads, verdict};
 use crate::measure::state::{LIMIT, State};
 
-/// The page of a run's folder: the exact command first.
-pub(super) fn of_run(run: &Run) -> String {
+/// The page of a run's folder: the exact command first, and at the end the runs of other benches that
+/// were published with it.
+pub(super) fn of_run(run: &Run, beside: &[Companion]) -> String {
     let mut text = format!("```sh\n{}\n```\n\n", run.environment.command);
     text += &format!(
         "at revision {} on {}, {} cores, {}. Read [report.html](report.html) in a browser or its twin [REPORT.md](REPORT.md); the verdict:\n\n",
@@ -27,6 +29,10 @@ pub(super) fn of_run(run: &Run) -> String {
             "\n[{0}]({0}) compares it with another run, row by row.\n",
             compare::FILE
         );
+    }
+    let links: Vec<String> = beside.iter().map(|companion| companion.link("")).collect();
+    if !links.is_empty() {
+        text += &format!("\nOther benches, at the same revision: {}.\n", list(&links));
     }
     text
 }

@@ -230,7 +230,8 @@ fn a_report_says_what_differs_from_the_run_before() {
 fn publishing_copies_under_date_and_machine_and_never_overwrites() {
     let (latest, _) = rendered(&[]);
     let results = tempfile::tempdir().unwrap();
-    let place = publish::publish(latest.path(), results.path(), Some("My Machine")).unwrap();
+    let published = publish::publish(latest.path(), results.path(), Some("My Machine")).unwrap();
+    let place = published.place;
     assert_eq!(place, results.path().join("2024-05-12-my-machine"));
     assert!(place.join("histograms/percentiles.csv").is_file());
     assert!(place.join("report.html").is_file());
@@ -263,6 +264,99 @@ fn publishing_copies_under_date_and_machine_and_never_overwrites() {
     );
 
     assert!(results.path().join("README.md").is_file());
+}
+
+/// Writes what another bench recorded beside the run in `results/latest`: its environment, changed.
+fn record_beside(
+    results: &std::path::Path,
+    name: &str,
+    change: impl FnOnce(&mut serde_json::Value),
+) {
+    let environment = fs::read_to_string(results.join("latest/environment.json")).unwrap();
+    let mut environment = serde_json::from_str(&environment).unwrap();
+    change(&mut environment);
+    let place = results.join(format!("latest-{name}"));
+    fs::create_dir_all(place.join("charts")).unwrap();
+    fs::write(place.join("environment.json"), environment.to_string()).unwrap();
+    fs::write(place.join("README.md"), format!("# {name}\n")).unwrap();
+    fs::write(place.join("charts/rates.svg"), "<svg/>").unwrap();
+}
+
+#[test]
+fn what_other_benches_recorded_at_the_same_revision_is_published_with_a_run() {
+    let (run, _) = rendered(&[]);
+    let results = tempfile::tempdir().unwrap();
+    let results = results.path();
+    fs::rename(run.keep(), results.join("latest")).unwrap();
+    record_beside(results, "redis", |_| ());
+    record_beside(results, "http", |_| ());
+    record_beside(results, "old", |own| {
+        own["git_revision"] = "fedcba9876543210".into()
+    });
+    record_beside(results, "dirty", |own| own["git_dirty"] = true.into());
+    record_beside(results, "unknown", |own| {
+        own["git_dirty"] = serde_json::Value::Null
+    });
+    record_beside(results, "cut", |own| own["partial"] = "interrupted".into());
+    record_beside(results, "elsewhere", |own| own["cpu"] = "another".into());
+    record_beside(results, "histograms", |_| ());
+    record_beside(results, "pageless", |_| ());
+    fs::remove_file(results.join("latest-pageless/README.md")).unwrap();
+
+    let published = publish::publish(&results.join("latest"), results, Some("m")).unwrap();
+    assert_eq!(published.with, ["http", "redis"]);
+    let reason = |name: &str| {
+        let mut left = published.left_out.iter();
+        let found = left.find(|(left, _)| left == name);
+        found.map(|(_, why)| why.clone()).unwrap_or_default()
+    };
+    assert_eq!(
+        reason("old"),
+        "it was measured at revision fedcba987654, the run at 0123456789ab"
+    );
+    assert!(reason("dirty").contains("changed work tree"));
+    assert!(reason("unknown").contains("is unknown"));
+    assert!(reason("cut").contains("partial (interrupted)"));
+    assert!(reason("elsewhere").contains("measured on another"));
+    assert!(reason("histograms").contains("of its own"));
+    assert!(reason("pageless").contains("no page"));
+    assert_eq!(published.left_out.len(), 7);
+    let place = published.place;
+    assert!(place.join("redis/charts/rates.svg").is_file());
+    assert!(!place.join("old").exists() && !place.join("dirty").exists());
+    let page = fs::read_to_string(place.join("README.md")).unwrap();
+    assert!(
+        page.contains("[http](http/README.md) and [redis](redis/README.md)."),
+        "{page}"
+    );
+    // What lies there is no run of its own, and links do not go away when it is rendered again.
+    publish::write_index(results).unwrap();
+    let index = fs::read_to_string(results.join("README.md")).unwrap();
+    let links = "| [http](2024-05-12-m/http/README.md), [redis](2024-05-12-m/redis/README.md) |";
+    assert!(index.contains(links), "{index}");
+    assert_eq!(index.matches("REPORT.md").count(), 1, "{index}");
+    render(&place).unwrap();
+    assert_eq!(fs::read_to_string(place.join("README.md")).unwrap(), page);
+}
+
+#[test]
+fn nothing_goes_along_with_a_run_of_a_changed_work_tree() {
+    let (run, _) = rendered(&[]);
+    let results = tempfile::tempdir().unwrap();
+    let results = results.path();
+    fs::rename(run.keep(), results.join("latest")).unwrap();
+    record_beside(results, "redis", |_| ());
+    let file = results.join("latest/environment.json");
+    let text = fs::read_to_string(&file).unwrap();
+    let mut environment: serde_json::Value = serde_json::from_str(&text).unwrap();
+    environment["git_dirty"] = true.into();
+    fs::write(&file, environment.to_string()).unwrap();
+    let published = publish::publish(&results.join("latest"), results, Some("m")).unwrap();
+    assert!(published.with.is_empty());
+    let (name, reason) = &published.left_out[0];
+    assert_eq!(name, "redis");
+    assert_eq!(reason, "the run was measured on a changed work tree");
+    assert!(!published.place.join("redis").exists());
 }
 
 #[test]

@@ -177,14 +177,7 @@ impl Store {
             Ok(Err(error))
                 if matches!(error.kind(), ErrorKind::Server(_) | ErrorKind::Extension) =>
             {
-                // It answers. Whether it is of use is another matter: one that is about to start,
-                // or that is a replica by now, is not, and elsewhere there may be one that is.
-                let of_no_use = [
-                    ServerErrorKind::BusyLoading,
-                    ServerErrorKind::ReadOnly,
-                    ServerErrorKind::MasterDown,
-                ];
-                match of_no_use.into_iter().any(|kind| is(&error, kind)) {
+                match is_of_no_use(&error) {
                     true => self.link.broken(&held, &error.to_string()),
                     false => self.link.answered(),
                 }
@@ -224,6 +217,21 @@ enum Sent {
 
 fn is(error: &RedisError, kind: ServerErrorKind) -> bool {
     error.kind() == ErrorKind::Server(kind)
+}
+
+/// Whether a server that answers so is of no use: one that is about to start, or that is a replica by
+/// now, while elsewhere there may be one that is.
+fn is_of_no_use(error: &RedisError) -> bool {
+    let kinds = [
+        ServerErrorKind::BusyLoading,
+        ServerErrorKind::ReadOnly,
+        ServerErrorKind::MasterDown,
+    ];
+    // Redis 6 tells what a command in a script met as an error of the script.
+    let wrapped = error
+        .detail()
+        .is_some_and(|told| told.contains("-READONLY "));
+    wrapped || kinds.into_iter().any(|kind| is(error, kind))
 }
 
 const PATIENCE: Patience = Patience {
@@ -317,5 +325,36 @@ impl fmt::Debug for StoreOptions {
             .field("place", &self.place)
             .field("patience", &self.patience)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_starts_or_only_reads_is_of_no_use_and_one_that_refuses_is() {
+        let of_no_use = |line: &str| {
+            let reply = redis::parse_redis_value(format!("-{line}\r\n").as_bytes());
+            is_of_no_use(&reply.unwrap().extract_error().unwrap_err())
+        };
+        for line in [
+            "LOADING Redis is loading the dataset in memory",
+            "READONLY You can't write against a read only replica.",
+            "MASTERDOWN Link with MASTER is down",
+            "ERR Error running script (call to f_12): @user_script:57: @user_script: 57: -READONLY You \
+             can't write against a read only replica.",
+        ] {
+            assert!(of_no_use(line), "{line}");
+        }
+        for line in [
+            "OOM command not allowed when used memory > 'maxmemory'.",
+            "WRONGTYPE Operation against a key holding the wrong kind of value",
+            "WRONGSTATE the string at this key is not a time of windowpane",
+            "NOSCRIPT No matching script.",
+            "ERR Error running script (call to f_12): @user_script:9: -OOM command not allowed",
+        ] {
+            assert!(!of_no_use(line), "{line}");
+        }
     }
 }

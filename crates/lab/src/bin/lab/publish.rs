@@ -7,7 +7,8 @@ use windowpane_lab::measure::folder;
 use windowpane_lab::report::{Run, compare, publish};
 
 /// Copies the latest run to results/DATE-MACHINE/, never over another, and refreshes the index
-/// and the README's figures.
+/// and the README's figures. What other benches recorded beside it, in results/latest-NAME, goes
+/// along as NAME/ if it is of the same revision and machine, and of an unchanged work tree.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The machine's name in the folder's; the processor's name if left out.
@@ -24,13 +25,19 @@ pub(crate) fn run(args: Args) -> ExitCode {
     // Read first: a run that cannot be compared with must not be told of when all is copied.
     let against = args.against.as_deref().map(Run::load).transpose();
     let published = against.and_then(|against| {
-        let place = publish::publish(&folder::latest(), &results, args.name.as_deref())?;
-        Ok((place, against))
+        let done = publish::publish(&folder::latest(), &results, args.name.as_deref())?;
+        Ok((done, against))
     });
-    crate::report::ended(published.and_then(|(place, against)| {
-        println!("published {}", place.display());
+    crate::report::ended(published.and_then(|(done, against)| {
+        println!("published {}", done.place.display());
+        for name in &done.with {
+            println!("with the run of the bench {name}");
+        }
+        for (name, reason) in &done.left_out {
+            println!("left out the run of the bench {name}: {reason}");
+        }
         if let Some(against) = against {
-            let kept = compare::keep(&against, &place)?;
+            let kept = compare::keep(&against, &done.place)?;
             println!(
                 "compared with {}: {}",
                 against.folder.display(),

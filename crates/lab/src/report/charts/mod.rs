@@ -4,6 +4,7 @@
 mod accuracy;
 mod attack;
 mod canvas;
+mod curves;
 mod keyed_memory;
 mod latency;
 mod memory;
@@ -20,6 +21,8 @@ use super::markdown::CHARTED_LOAD;
 use super::run::Run;
 use crate::measure::latency::{Latency, ResponseTime, ServiceTime};
 use crate::measure::state::State;
+
+pub use curves::{Curve, curves};
 
 /// The file of the scatter of accuracy and speed.
 pub const ACCURACY_FILE: &str = "accuracy-beside-speed.svg";
