@@ -155,7 +155,7 @@ pub fn write_index(results: &Path) -> Result<()> {
             let beside = companions::inside(&run.folder)?;
             let links: Vec<String> = beside.iter().map(|c| c.link(&format!("{name}/"))).collect();
             Ok(vec![
-                format!("[{name}]({name}/REPORT.md)") + &compared(run),
+                format!("[{name}]({name}/REPORT.md)") + &page(run) + &compared(run),
                 environment.cpu.clone(),
                 environment.cores.to_string(),
                 environment.mode.clone(),
@@ -189,6 +189,14 @@ pub fn write_index(results: &Path) -> Result<()> {
         "README.md",
         &format!("{INDEX}{}", list.trim_end().to_string() + "\n"),
     )
+}
+
+/// A link to the run's page for a browser, where it has one: runs of before the page have none.
+fn page(run: &Run) -> String {
+    match run.folder.join("report.html").is_file() {
+        true => format!(" ([page]({}/report.html))", folder_name(run)),
+        false => String::new(),
+    }
 }
 
 /// The link to the comparison that a run keeps with another.
