@@ -31,7 +31,7 @@ use windowpane_core::one_word::{OneWordRule, Verdict};
 use windowpane_core::sync::{Ordering, fence};
 use windowpane_core::{AcquireError, Decision, Denied, Nanos, StoreError};
 
-use super::entry::{Entry, Seen};
+use super::entry::{Entry, Fingerprint, Seen};
 use super::places::{BLOCK, Way};
 use super::table::{Answered, FlatTable};
 
@@ -100,10 +100,11 @@ impl<R: OneWordRule, C, S> FlatTable<R, C, S> {
     #[inline(never)]
     pub(super) fn find_or_insert(
         &self,
-        way: &Way,
+        key: Fingerprint,
         now: Nanos,
         charge: u64,
     ) -> Result<Answered, StoreError> {
+        let way = &self.places.way_of(key);
         let mut examined = 0;
         let answered = self.rounds(way, now, charge, &mut examined);
         self.counts.examined(way.key, examined);

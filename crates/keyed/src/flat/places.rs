@@ -8,7 +8,7 @@ use super::entry::Fingerprint;
 pub(super) const BLOCK: usize = ships_or_models(8, 2);
 
 /// Entries of a cache line.
-pub(super) const LINE: usize = BLOCK / 2;
+const LINE: usize = BLOCK / 2;
 
 /// Blocks that a key may stand in, if the table has as many.
 const BLOCKS_A_KEY: usize = 4;
@@ -47,22 +47,32 @@ impl Places {
         self.0.len().min(BLOCKS_A_KEY) * BLOCK
     }
 
-    #[inline]
     pub(super) fn way_of(&self, key: Fingerprint) -> Way {
-        let blocks = self.0.len();
-        let bits = key.bits();
         Way {
             key,
-            home: scaled(bits, blocks),
+            home: self.home(key),
             // At most a quarter of the blocks, so that four strides meet no block twice.
-            stride: 1 + scaled(bits.rotate_left(32), blocks / BLOCKS_A_KEY),
-            // The lowest bit is the same in all fingerprints.
-            offset: (bits >> 1) as usize % BLOCK,
+            stride: 1 + scaled(key.bits().rotate_left(32), self.0.len() / BLOCKS_A_KEY),
+            offset: offset(key),
         }
     }
 
-    /// The `nth` entry of a way, from 0 on. The first of them are of one cache line.
+    /// The block in which a key's way begins.
     #[inline]
+    fn home(&self, key: Fingerprint) -> usize {
+        scaled(key.bits(), self.0.len())
+    }
+
+    /// The first entries of a key's way, those of one cache line, in its order. Nearly all decisions
+    /// need no more of the way, so no more of it is worked out.
+    #[inline]
+    pub(super) fn first_line(&self, key: Fingerprint) -> impl Iterator<Item = &AtomicU128> {
+        let Block(home) = &self.0[self.home(key)];
+        let offset = offset(key);
+        (0..LINE).map(move |nth| &home[(offset ^ nth) % BLOCK])
+    }
+
+    /// The `nth` entry of a way, from 0 on. The first of them are of one cache line.
     pub(super) fn on(&self, way: &Way, nth: usize) -> &AtomicU128 {
         let mut block = way.home + nth / BLOCK * way.stride;
         if block >= self.0.len() {
@@ -74,6 +84,13 @@ impl Places {
     pub(super) fn all(&self) -> impl Iterator<Item = &AtomicU128> {
         self.0.iter().flat_map(|block| &block.0)
     }
+}
+
+/// Where in its blocks a key's way begins.
+#[inline]
+fn offset(key: Fingerprint) -> usize {
+    // The lowest bit is the same in all fingerprints.
+    (key.bits() >> 1) as usize % BLOCK
 }
 
 /// `bits` scaled from 64 bits down to below `end`; 0 if that is 0. The highest bits decide.
@@ -93,10 +110,13 @@ mod tests {
         fn a_way_meets_no_entry_twice(entries in 0..2_000_usize, hash: u64) {
             let places = Places::new(entries);
             prop_assert!(places.count() >= entries);
-            let way = places.way_of(Fingerprint::of_hash(hash));
+            let key = Fingerprint::of_hash(hash);
+            let way = places.way_of(key);
             let address = |nth| std::ptr::from_ref(places.on(&way, nth)).addr();
             let mut met: Vec<usize> = (0..places.on_a_way()).map(address).collect();
             prop_assert!(met[..LINE].iter().all(|entry| entry / 64 == met[0] / 64));
+            let first_line = places.first_line(key).map(|slot| std::ptr::from_ref(slot).addr());
+            prop_assert!(first_line.eq(met[..LINE].iter().copied()));
             met.sort_unstable();
             met.dedup();
             prop_assert_eq!(met.len(), places.on_a_way());

@@ -12,7 +12,7 @@ use windowpane_core::{
 
 use super::counts::Counts;
 use super::entry::{Entry, Fingerprint};
-use super::places::{LINE, Places, Way};
+use super::places::{Places, Way};
 use super::{DefaultHasher, UNRECORDED, WhenFull};
 
 /// A decision, and the key's word after it.
@@ -219,24 +219,26 @@ impl<R: OneWordRule, C, S: BuildHasher> FlatTable<R, C, S> {
         let Some(charge) = one_word::check(&self.rule.quota(), cost)? else {
             return Ok(never());
         };
-        let way = self.way_of(key);
-        for nth in 0..LINE {
-            let slot = self.places.on(&way, nth);
+        let key = self.fingerprint(key);
+        for slot in self.places.first_line(key) {
             let entry = Entry::load(slot);
-            if entry.holds(way.key) {
-                match self.charge(slot, way.key, entry, now, charge)? {
+            if entry.holds(key) {
+                match self.charge(slot, key, entry, now, charge)? {
                     Some(answered) => return Ok(answered),
                     None => break,
                 }
             }
         }
-        self.find_or_insert(&way, now, charge)
+        self.find_or_insert(key, now, charge)
     }
 
     #[inline]
+    fn fingerprint<Q: Hash + ?Sized>(&self, key: &Q) -> Fingerprint {
+        Fingerprint::of_hash(self.hasher.hash_one(key))
+    }
+
     fn way_of<Q: Hash + ?Sized>(&self, key: &Q) -> Way {
-        let hash = self.hasher.hash_one(key);
-        self.places.way_of(Fingerprint::of_hash(hash))
+        self.places.way_of(self.fingerprint(key))
     }
 }
 
