@@ -28,7 +28,7 @@ use windowpane_packed_counter::{PackedCounter, TwoWindowRule};
 
 use crate::history::{Threads, is_linearizable};
 use crate::specification::{Answer, Call, Setup};
-use crate::{PATIENCE, THREADS, alone, histories};
+use crate::{THREADS, alone, go_on, least};
 
 /// The keys of one round, of all, and how many a store holds: room for those of a round, once more for
 /// each thread that inserts one that another inserts too.
@@ -99,7 +99,7 @@ fn first_unexplained(
     }
     let (mut made, mut overlapping) = (0, 0);
     let start = Instant::now();
-    while overlapping < histories() && (made < histories() || start.elapsed() < PATIENCE) {
+    while go_on(made, overlapping, start.elapsed()) {
         let now = ROUND * (made + 1);
         clock.set(now);
         let store = store.clone();
@@ -124,7 +124,7 @@ fn holds(name: &str, judge: &'static str, limit: u64, build: impl Fn(Arc<ManualC
         panic!("{name}: no order explains {history}");
     }
     assert!(
-        overlapping >= histories() / 20,
+        overlapping >= least(),
         "{name}: only {overlapping} of {made} histories have calls that overlap: is the machine too \
          busy, or of one processor?"
     );
