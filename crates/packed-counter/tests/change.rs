@@ -37,6 +37,21 @@ fn case_19_raised_and_lowered_live() {
     assert_eq!(remaining(&counter, 20 * SECOND), 10);
 }
 
+/// The windows of the new quota begin at its own multiples, wherever the change falls.
+#[test]
+fn new_windows_begin_at_their_own_multiples() {
+    let start = 1_500;
+    let mut counter = PackedCounter::starting_at(quotas("4/1us"), start).unwrap();
+    assert!(counter.acquire_at(1_700, cost(4)).unwrap().is_allowed());
+    counter.change_at(1_700, &quotas("4/300ns")).unwrap();
+    let denied = counter.acquire_at(1_700, Cost::ONE).unwrap();
+    // The window from 1,500 on ends at 1,800; 4 × (300 − e) / 300 is at most 3 from e = 75 on.
+    let wait = denied.denied().unwrap().retry_after_nanos();
+    assert_eq!(wait, Some(175));
+    assert_eq!(remaining(&counter, 2_099), 3);
+    assert_eq!(remaining(&counter, 2_100), 4);
+}
+
 #[test]
 fn what_cannot_be_held_is_an_error_that_changes_nothing() {
     let mut counter = PackedCounter::new(quotas("1000/60s")).unwrap();

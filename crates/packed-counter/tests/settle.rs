@@ -170,3 +170,14 @@ fn a_quota_of_requests_gives_nothing_back() {
     counter.settle_at(5, cost(8), 0);
     assert_eq!(counter.peek_at(5, Cost::ONE).unwrap().remaining(), 0);
 }
+
+/// A charge of the window after the recorded one is none of its own: the word does not tell it.
+#[test]
+fn what_was_forgotten_is_not_charged_to_the_window_before() {
+    let counter = counter("4/100ns");
+    assert!(counter.acquire_at(100, Cost::ONE).unwrap().is_allowed());
+    counter.reset();
+    counter.settle_at(100, Cost::ONE, 4);
+    let left = counter.peek_at(100, cost(4)).unwrap();
+    assert!(left.is_allowed());
+}
