@@ -94,7 +94,8 @@ impl Plan {
             Mode::Test => (1, 0, times(1, 5), 60),
             Mode::Quick => (3, 2, times(8, 25), 50),
             Mode::Default => (7, 3, times(15, 60), 300),
-            Mode::Full => (9, 5, times(20, 100), 780),
+            // A round of all cells takes some six minutes; fewer than five tell little.
+            Mode::Full => (9, 5, times(20, 100), 3_600),
         };
         let mut open = cells(mode, |threads| &threads.response);
         open.retain(|cell| cell.threads <= cores());

@@ -1,14 +1,16 @@
 //! The verdict: sentences that a run's rows say by themselves.
 
 use crate::measure::latency::{Latency, ServiceTime};
+use crate::measure::rows::KeyedAttackRow;
 use crate::measure::state::State;
 
 pub(super) use super::markdown::text::code;
 
 use super::figures::{bytes, list, millions, percent, thousands, time, times};
+use super::markdown::attack::{courses, who};
 use super::markdown::text::words;
 use super::run::Run;
-use super::spread::Spread;
+use super::spread::{ROUNDS_THAT_TELL, Spread};
 
 /// The limit at which memory is compared.
 const LIMIT: u64 = 1_000;
@@ -65,6 +67,7 @@ pub(super) fn findings(run: &Run) -> Vec<Finding> {
         findings.push(fastest(run, state));
     }
     findings.extend([Finding::of(memory(run)), wrong(run)]);
+    findings.extend(attacked(run));
     findings.extend(preempted(run).map(Finding::of));
     findings.push(losses(run));
     findings
@@ -241,7 +244,7 @@ fn wrong(run: &Run) -> Finding {
         .filter_map(|who| how_wrong(run, &who.contestant))
         .collect();
     Finding {
-        head: "**How wrong the approximate ones were** (shares: of traffic of at least 1,000 requests):"
+        head: "**How wrong the approximate ones were** (shares: of traffic at one server, of at least 1,000 requests that no search made; the rest stands in the tables):"
             .into(),
         parts,
         between: "; ",
@@ -282,6 +285,38 @@ fn how_wrong(run: &Run, name: &str) -> Option<String> {
     ))
 }
 
+/// What a flood of new keys did to each store's memory.
+fn attacked(run: &Run) -> Option<Finding> {
+    let first = run.keyed_attack.first()?;
+    let told = |course: Vec<&KeyedAttackRow>| {
+        let last = *course.last()?;
+        let until = match last.asked {
+            0 => return None,
+            all if all == first.attackers => String::new(),
+            some => format!(" when stopped after {}", thousands(some)),
+        };
+        let fresh = match last.fresh {
+            0 => String::new(),
+            fresh => format!(", {} clients with a fresh allowance", thousands(fresh)),
+        };
+        Some(format!(
+            "{} {}{until}{fresh}",
+            code(&who(last)),
+            bytes(last.bytes)
+        ))
+    };
+    Some(Finding {
+        head: format!(
+            "**Memory after {} attacking keys**, at a cap of {} where a store has one; no client over its limit got \
+             a fresh allowance unless said:",
+            thousands(first.attackers),
+            thousands(first.cap)
+        ),
+        parts: courses(run).into_iter().filter_map(told).collect(),
+        between: "; ",
+    })
+}
+
 /// What a preempted thread costs the others, where there are more threads than cores.
 fn preempted(run: &Run) -> Option<String> {
     let cells = run.latency_cells::<ServiceTime>();
@@ -300,7 +335,7 @@ fn preempted(run: &Run) -> Option<String> {
     let ((low, low_max, best), (high, high_max, worst)) = (tails.first()?, tails.last()?);
     Some(format!(
         "**{threads} threads on {} cores, {}, {}:** p99.9 from {} ({best}, max {}) to {} ({worst}, max {}): \
-         what a preempted thread costs the others, above what being preempted costs itself.",
+         what one thread without a core costs the others; the largest are mostly a thread's own time without one.",
         run.environment.cores,
         state.word(),
         ServiceTime::LABEL,
@@ -333,12 +368,21 @@ fn losses(run: &Run) -> Finding {
         }
     }
     if told.is_empty() {
-        let measured = run.throughput.iter().any(|row| row.round > 0);
-        let none = match measured {
-            true => "**Where ours lose:** no rival is shown to be faster anywhere.",
-            false => "**Where ours lose:** not measured.",
+        let rounds = run
+            .throughput
+            .iter()
+            .map(|row| row.round)
+            .max()
+            .unwrap_or(0);
+        let none = match rounds as usize {
+            0 => "not measured.".into(),
+            // A difference is told from so many on: that none is says nothing then.
+            few if few < ROUNDS_THAT_TELL => {
+                format!("not told: of {few} rounds; a difference needs {ROUNDS_THAT_TELL}.")
+            }
+            _ => "no rival is shown to be faster anywhere.".to_string(),
         };
-        return Finding::of(none.into());
+        return Finding::of(format!("**Where ours lose:** {none}"));
     }
     Finding {
         head: "**Where ours lose** (the fastest rival of each cell):".into(),

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::super::charts;
 use super::super::figures::{millions, percent, thousands, times};
 use super::super::run::Run;
-use super::super::spread::{Difference, Spread, by_round, compare_paired, noise};
+use super::super::spread::{Difference, ROUNDS_THAT_TELL, Spread, by_round, compare_paired, noise};
 use super::super::verdict::{code, on_threads};
 use super::text::{capital, data, image, left_aligned, spread, strings, table, table_of, words};
 use crate::measure::keyed::LIMITS;
@@ -153,6 +153,7 @@ fn aims(run: &Run) -> String {
             let ratio = ratios(run, cell, who);
             let met = match ratio {
                 None => "not measured",
+                Some(ratio) if ratio.rounds < ROUNDS_THAT_TELL => "not told: too few rounds",
                 Some(ratio) if ratio.median >= aim => "met",
                 Some(_) => "not met",
             };
