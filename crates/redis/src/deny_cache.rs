@@ -1,12 +1,13 @@
 //! What the store denied, remembered until it would allow it: denials without a round trip.
 //!
 //! When is a remembered denial still right? The store decided at some instant after the call was
-//! sent and before its answer came, and said "not before `wait` from now", of that cost. So until `sent + wait` the store would deny, too,
-//! whatever others do meanwhile: what they consume only prolongs it. The time is measured by this
-//! machine's monotonic clock; it counts from the *sending*, the earliest instant that the store can
-//! have meant, and a thousandth of the wait is left off, which is more than two clocks drift apart.
-//! Hence nobody is denied here whom the store would allow. The wait that callers are told counts
-//! from the *answer*, the latest instant: told too early they would come in vain.
+//! sent and before its answer came, and said "not before `wait` from now", of that cost. So until
+//! `sent + wait` the store would deny, too, whatever others do meanwhile: what they consume only
+//! prolongs it. The time is measured by this machine's monotonic clock; it counts from the
+//! *sending*, the earliest instant that the store can have meant, and a thousandth of the wait is
+//! left off, for two clocks that drift apart. Hence nobody is denied here whom the store would
+//! allow. The wait that callers are told counts from the *answer*, the latest instant: told too
+//! early they would come in vain.
 //!
 //! A larger cost would be denied, too, but for how long and by which quota only the store knows, so it
 //! is asked.
@@ -14,7 +15,8 @@
 //! What makes room before its time makes a remembered denial too strict: a charge settled at less
 //! than its estimate, a reset, a larger limit. This process forgets what it remembers of the key
 //! then, and what the store answers to calls already under way is not remembered: each shard counts
-//! how often it forgot, and a call tells what that [epoch](DenyCache::epoch) was before it began; other processes cannot tell it, so there it holds until the wait that was told is over.
+//! how often it forgot, and a call tells what that [epoch](DenyCache::epoch) was before it began.
+//! Other processes cannot tell it, so there it holds until the wait that was told is over.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};

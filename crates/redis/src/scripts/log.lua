@@ -20,8 +20,8 @@
 -- A list, not a sorted set: times are clamped to the latest, so they come in order anyway. A list
 -- needs no unique members, and both of its ends are O(1).
 -- Integers only, all below 2^53: limits are at most 2^51 and what is used is at most 2^52.
--- Numbers are packed, and places in the list are texts, because a script spends more on digits than
--- on all else: to read, to write, and to tell them to a command.
+-- Numbers are packed, and places in the list are texts, so that the short way reads no digits but
+-- the clock's and those of a cost above 1, and writes none but that.
 local call, key = redis.call, KEYS[1]
 local cost, most, longest, quotas, requests, limit = struct.unpack('<dddddd', ARGV[1])
 local shape, peek = ARGV[2], ARGV[3]
