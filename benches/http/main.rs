@@ -239,16 +239,8 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     println!("{text}");
     results.check(&generator)?;
     if arguments.filter.is_empty() {
-        environment.command =
-            environment
-                .command
-                .replacen("cargo bench", "cargo bench --bench http", 1);
-        environment.mode = mode.word().into();
-        environment.seed = arguments.seed;
-        environment.rounds = extent.rounds;
-        environment.rounds_planned = extent.rounds;
-        environment.seconds = (began.elapsed().as_secs_f64() * 10.0).round() / 10.0;
-        environment.pinned = false;
+        let (seed, rounds) = (arguments.seed, extent.rounds);
+        environment.close_target("http", mode, seed, rounds, began.elapsed());
         let place = results.write(&environment, &text)?;
         println!("recorded in {}", place.display());
     }

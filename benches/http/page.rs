@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use comfy_table::{CellAlignment, Table, presets};
 use windowpane_lab::measure::environment::cores;
+use windowpane_lab::report::console::markdown_table;
 use windowpane_lab::report::spread::{Difference, Spread};
 
 use crate::Extent;
@@ -14,15 +14,6 @@ use crate::service::Cell;
 
 /// The least share of the throughput that the layer is to leave.
 const AIM: f64 = 0.95;
-
-fn table(head: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::ASCII_MARKDOWN).set_header(head);
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
-}
 
 /// Everything as Markdown.
 pub(crate) fn text(
@@ -80,7 +71,7 @@ fn rates(results: &Results) -> String {
         "processor time",
     ];
     head.extend(PERCENTILES);
-    let mut table = table(&head);
+    let mut table = markdown_table(&head);
     for cell in results.cells() {
         let rate = results.spread(cell, |measured| measured.told.per_second());
         let share = results.share(cell).expect("all rounds have all cells");
@@ -164,7 +155,7 @@ generator aside; an allocator gives little of it back. After a flood whose keys 
 forgotten them. Refused is what was answered 503 for want of room.
 ",
     );
-    let mut table = table(&[
+    let mut table = markdown_table(&[
         "keys",
         "quotas",
         "cap",

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use windowpane_lab::measure::environment::Environment;
-use windowpane_lab::measure::folder;
-use windowpane_lab::report::spread::{Difference, Spread, compare_paired, noise};
+use windowpane_lab::report::companions;
+use windowpane_lab::report::spread::{Difference, Spread, by_round, compare_paired, noise};
 
 use crate::flood::Flooded;
 use crate::generator::{Generator, PERCENTILES, Told};
@@ -73,12 +73,8 @@ impl Results {
 
     /// The rate of a cell as a share of that without the layer in the same round.
     pub(crate) fn share(&self, cell: Cell) -> Option<Spread> {
-        let without = self.rates(Cell::Without);
-        let ratios = self.rates(cell).into_iter().filter_map(|(round, rate)| {
-            let (_, other) = without.iter().find(|(other, _)| *other == round)?;
-            Some(rate / other)
-        });
-        Spread::of(ratios)
+        let ratios = by_round(&self.rates(cell), &self.rates(Cell::Without));
+        Spread::of(ratios.into_iter().map(|(_, ratio)| ratio))
     }
 
     /// Whether a cell differs from the service without the layer, beyond the noise.
@@ -133,16 +129,10 @@ impl Results {
     /// # Errors
     /// If it cannot be written.
     pub(crate) fn write(&self, environment: &Environment, text: &str) -> Result<PathBuf> {
-        let place = folder::results().join("latest-http");
-        folder::replace(&place, |new| {
-            let page = format!("`{}`\n\n{text}", environment.command);
-            folder::text(new, "README.md", &page)?;
-            let json = serde_json::to_string_pretty(environment)? + "\n";
-            folder::text(new, "environment.json", &json)?;
+        companions::record("http", environment, text, |new| {
             self.rows(new).context("cannot write http.csv")?;
             self.flood_rows(new).context("cannot write http-flood.csv")
-        })?;
-        Ok(place)
+        })
     }
 
     fn rows(&self, folder: &Path) -> Result<()> {

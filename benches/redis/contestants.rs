@@ -51,8 +51,8 @@ pub(crate) const AGAIN: &str = "gcra again";
 /// A script as long as that of the log, of which all but one command is a comment.
 pub(crate) const ONE: &str = "one INCR";
 
-/// The commands that the log calls for an allowance on a busy key, and nothing else: no script that
-/// keeps a log is faster.
+/// The commands that the log calls for an allowance on a busy key, and nothing else: what the log
+/// takes beyond them is its deciding.
 const LOGS_COMMANDS: &str = "TIME LRANGE RPUSH LSET LTRIM";
 
 /// The same for the two counters and GCRA.

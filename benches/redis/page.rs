@@ -1,11 +1,10 @@
 //! What was measured, as Markdown and as charts.
 
 use anyhow::Result;
-use comfy_table::{CellAlignment, Table, presets};
 use hdrhistogram::Histogram;
-use windowpane_lab::measure::environment::Environment;
 use windowpane_lab::measure::latency::{LABELS, Percentiles, histogram};
 use windowpane_lab::report::charts::{Curve, curves};
+use windowpane_lab::report::console::markdown_table;
 use windowpane_lab::report::spread::{Spread, noise};
 
 use crate::contestants::{AGAIN, NAMES, ONE, commands_of, limits, nothing_beside};
@@ -24,35 +23,10 @@ fn rates_chart(state: &str, keys: usize) -> String {
     format!("rates-{state}-{keys}-keys.svg")
 }
 
-fn table(head: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::ASCII_MARKDOWN).set_header(head);
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
-}
-
-/// The page of a recorded run: the command and the environment before all else.
-pub(crate) fn recorded(results: &Results, environment: &Environment) -> String {
-    let dirty = match environment.git_dirty {
-        Some(false) => "",
-        Some(true) => " with changes",
-        None => ", maybe with changes",
-    };
-    let head = format!(
-        "```sh\n{}\n```\n\nat revision `{}`{dirty} on {}, {} cores, {}, {}; others kept the cores {:.0} % busy just before. All of \
-         it is in `environment.json`; every round is a row of `redis.csv`.\n\n",
-        environment.command,
-        environment.git_revision,
-        environment.cpu,
-        environment.cores,
-        environment.kernel,
-        environment.began,
-        environment.busy_percent,
-    );
-    let mut text = text(results).replacen("\n\n", &format!("\n\n{head}"), 1);
-    for (file, _) in charts(results).unwrap_or_default() {
+/// The page of a recorded run: everything that was measured, and the charts.
+pub(crate) fn recorded(results: &Results, charts: &[(String, String)]) -> String {
+    let mut text = text(results);
+    for (file, _) in charts {
         text += &format!("\n![{file}]({file})\n");
     }
     text
@@ -105,7 +79,7 @@ fn aims(results: &Results, text: &mut String) {
         "of as many INCRs",
         "of the same commands",
     ]);
-    let (mut rows, mut told) = (table(&head), Vec::new());
+    let (mut rows, mut told) = (markdown_table(&head), Vec::new());
     for (name, aim) in AIMS {
         let Some(key) = keys.iter().find(|key| key.name() == name) else {
             continue;
@@ -194,7 +168,7 @@ fn cells(results: &Results, text: &mut String) {
                   the client with the load, of the server, and of the server inside of scripts. Percentiles of service times are of all rounds.\n";
     }
     for group in groups {
-        let mut rows = table(&head);
+        let mut rows = markdown_table(&head);
         let mut few = Vec::new();
         let mut window = None;
         for (key, rounds) in &results.cells {
@@ -273,7 +247,7 @@ fn memory(results: &Results, text: &mut String) {
     if results.memory.is_empty() {
         return;
     }
-    let mut rows = table(&["", "limit", "bytes", "bytes an entry", "50,000 keys, MB"]);
+    let mut rows = markdown_table(&["", "limit", "bytes", "bytes an entry", "50,000 keys, MB"]);
     for filled in &results.memory {
         rows.add_row([
             filled.contestant.to_owned(),
@@ -336,8 +310,6 @@ pub(crate) fn charts(results: &Results) -> Result<Vec<(String, String)>> {
                         spread(rounds, |m| m.per_second).median,
                     )
                 })
-                // In a short round on a busy machine there may be none.
-                .filter(|(_, rate)| *rate > 0.0)
                 .collect(),
         };
         let drawn: Vec<Curve> = NAMES

@@ -1,13 +1,14 @@
 //! What was measured, and how it is written as rows.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use windowpane_lab::measure::environment::Environment;
 use windowpane_lab::measure::folder;
 use windowpane_lab::measure::latency::{LABELS, Percentiles};
+use windowpane_lab::report::companions;
 use windowpane_lab::report::spread::Spread;
 
 use crate::contestants::{AGAIN, NAMES};
@@ -151,9 +152,7 @@ impl Results {
         let rounds = self.cells.get(key).into_iter().flatten();
         rounds.filter_map(move |round| {
             let same = other?.iter().find(|o| o.number == round.number)?;
-            // In a few milliseconds on a busy machine nothing may have been measured at all.
-            let measured = round.measured.per_second > 0.0 && same.measured.per_second > 0.0;
-            measured.then_some((round, same))
+            Some((round, same))
         })
     }
 
@@ -162,27 +161,21 @@ impl Results {
     /// # Errors
     /// If it cannot be written.
     pub(crate) fn write(&self, environment: &Environment) -> Result<PathBuf> {
-        let place = folder::results().join("latest-redis");
-        folder::replace(&place, |new| {
-            folder::text(new, "README.md", &page::recorded(self, environment))?;
-            folder::text(
-                new,
-                "environment.json",
-                &(serde_json::to_string_pretty(environment)? + "\n"),
-            )?;
-            for (file, chart) in page::charts(self)? {
-                folder::text(new, &file, &chart)?;
+        let charts = page::charts(self)?;
+        let text = page::recorded(self, &charts);
+        companions::record("redis", environment, &text, |new| {
+            for (file, chart) in &charts {
+                folder::text(new, file, chart)?;
             }
             self.rates(new).context("cannot write redis.csv")?;
             self.denials(new)
                 .context("cannot write redis-deny-cache.csv")?;
             self.memory_rows(new)
                 .context("cannot write redis-memory.csv")
-        })?;
-        Ok(place)
+        })
     }
 
-    fn rates(&self, folder: &std::path::Path) -> Result<()> {
+    fn rates(&self, folder: &Path) -> Result<()> {
         let mut writer = csv::Writer::from_path(folder.join("redis.csv"))?;
         let mut head = vec![
             "contestant",
@@ -226,7 +219,7 @@ impl Results {
         Ok(writer.flush()?)
     }
 
-    fn denials(&self, folder: &std::path::Path) -> Result<()> {
+    fn denials(&self, folder: &Path) -> Result<()> {
         let mut writer = csv::Writer::from_path(folder.join("redis-deny-cache.csv"))?;
         writer.write_record(["batch", "nanoseconds_each", "round_trips_of_all"])?;
         if let Some(denials) = &self.denials {
@@ -241,7 +234,7 @@ impl Results {
         Ok(writer.flush()?)
     }
 
-    fn memory_rows(&self, folder: &std::path::Path) -> Result<()> {
+    fn memory_rows(&self, folder: &Path) -> Result<()> {
         let mut writer = csv::Writer::from_path(folder.join("redis-memory.csv"))?;
         writer.write_record(["contestant", "limit", "bytes", "server"])?;
         for filled in &self.memory {

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use windowpane_core::Clock;
 use windowpane_core::clock::TscClock;
 
+use super::plan::Mode;
 use super::trace;
 
 /// `environment.json`.
@@ -99,6 +100,24 @@ impl Environment {
             lock_file_hash: lock_file_hash(root).unwrap_or_else(unknown),
             pinned: true,
         }
+    }
+
+    /// Fills in what is known when a run is over: how it was planned, and how long it took.
+    pub(super) fn close(&mut self, mode: Mode, seed: u64, rounds_planned: u32, took: Duration) {
+        self.seconds = (took.as_secs_f64() * 10.0).round() / 10.0;
+        self.mode = mode.word().into();
+        self.seed = seed;
+        self.rounds_planned = rounds_planned;
+    }
+
+    /// Fills in the same of a run of the bench target `name` alone, beside the main one: it does all
+    /// of its `rounds` and pins nobody.
+    pub fn close_target(&mut self, name: &str, mode: Mode, seed: u64, rounds: u32, took: Duration) {
+        self.close(mode, seed, rounds, took);
+        let target = format!("{CARGO_BENCH} --bench {name}");
+        self.command = self.command.replacen(CARGO_BENCH, &target, 1);
+        self.rounds = rounds;
+        self.pinned = false;
     }
 }
 
@@ -202,6 +221,9 @@ fn section(manifest: &str, header: &str) -> Vec<String> {
         .collect()
 }
 
+/// What every command begins with, behind variables.
+const CARGO_BENCH: &str = "cargo bench";
+
 /// What was typed. Cargo passes `--bench` by itself, and the bench's own flags behind it.
 fn command() -> String {
     let arguments: Vec<String> = std::env::args()
@@ -209,8 +231,8 @@ fn command() -> String {
         .filter(|argument| argument != "--bench")
         .collect();
     let command = match arguments.is_empty() {
-        true => "cargo bench".into(),
-        false => format!("cargo bench -- {}", arguments.join(" ")),
+        true => CARGO_BENCH.into(),
+        false => format!("{CARGO_BENCH} -- {}", arguments.join(" ")),
     };
     match trace::told().as_str() {
         "" => command,

@@ -8,6 +8,7 @@ use anyhow::{Context, Error, Result, bail};
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use serde::Serialize;
 
+use super::environment::Environment;
 use super::recording::Recording;
 use crate::replay::Output;
 
@@ -128,9 +129,17 @@ pub fn write_raw(recording: &Recording, folder: &Path) -> Result<()> {
     csv(folder, "keyed-memory.csv", &recording.keyed_memory)?;
     csv(folder, "keyed-attack.csv", &recording.keyed_attack)?;
     csv(folder, "stalled.csv", &recording.stalled)?;
-    let environment = serde_json::to_string_pretty(&recording.environment)? + "\n";
-    text(folder, "environment.json", &environment)?;
+    environment(folder, &recording.environment)?;
     histograms(recording, &folder.join("histograms"))
+}
+
+/// Writes `environment.json`.
+///
+/// # Errors
+/// If it cannot be written.
+pub(crate) fn environment(folder: &Path, environment: &Environment) -> Result<()> {
+    let json = serde_json::to_string_pretty(environment)? + "\n";
+    text(folder, "environment.json", &json)
 }
 
 fn csv<T: Serialize>(folder: &Path, name: &str, rows: impl IntoIterator<Item = T>) -> Result<()> {

@@ -457,10 +457,8 @@ impl Session<'_> {
     /// Fills in what is known at the end.
     fn close(&self, recording: &mut Recording, elapsed: Duration) {
         let environment = &mut recording.environment;
-        environment.seconds = (elapsed.as_secs_f64() * 10.0).round() / 10.0;
-        environment.mode = self.plan.mode.word().into();
-        environment.seed = self.plan.seed;
-        environment.rounds_planned = self.plan.rounds;
+        let plan = &self.plan;
+        environment.close(plan.mode, plan.seed, plan.rounds, elapsed);
         environment.partial = match (self.is_interrupted(), self.filter.is_empty()) {
             (true, _) => "interrupted".into(),
             (_, false) => format!("only what contains `{}`", self.filter),

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
+use super::markdown::text::block;
 use crate::measure::environment::Environment;
+use crate::measure::folder;
 
 /// A run of another bench: a folder with a page, `README.md`, and an `environment.json`.
 #[derive(Clone, Debug)]
@@ -25,6 +27,48 @@ const PREFIX: &str = "latest-";
 pub(super) fn is_latest(folder: &Path) -> bool {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     name == "latest" || name.starts_with(PREFIX)
+}
+
+/// Records a run of the bench `name` in `latest-NAME`, whole, in place of the one before: its page,
+/// its environment, and what `fill` writes beside them, every round as a row of `NAME.csv`. `page`
+/// begins with its title; below it is put how the run is made again.
+///
+/// # Errors
+/// If it cannot be written, or `fill` fails; the run before stands then.
+pub fn record(
+    name: &str,
+    environment: &Environment,
+    page: &str,
+    fill: impl FnOnce(&Path) -> Result<()>,
+) -> Result<PathBuf> {
+    let place = folder::results().join(format!("{PREFIX}{name}"));
+    folder::replace(&place, |new| {
+        folder::text(new, "README.md", &reproducible(name, environment, page))?;
+        folder::environment(new, environment)?;
+        fill(new)
+    })?;
+    Ok(place)
+}
+
+/// The page of a run, and below its title the command and the environment.
+fn reproducible(name: &str, environment: &Environment, page: &str) -> String {
+    let (title, rest) = page.split_once("\n\n").unwrap_or((page.trim_end(), ""));
+    let dirty = match environment.git_dirty {
+        Some(false) => "",
+        Some(true) => " with changes",
+        None => ", maybe with changes",
+    };
+    format!(
+        "{title}\n\n{}at revision `{}`{dirty} on {}, {} cores, {}, {}; others kept the cores {:.0} % busy \
+         just before. All of it is in `environment.json`; every round is a row of `{name}.csv`.\n\n{rest}",
+        block("sh", &environment.command),
+        environment.git_revision,
+        environment.cpu,
+        environment.cores,
+        environment.kernel,
+        environment.began,
+        environment.busy_percent,
+    )
 }
 
 /// The companions beside `latest`, by name.
@@ -118,7 +162,29 @@ fn unclean(who: &str, dirty: Option<bool>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::measure::plan::Mode;
+
+    #[test]
+    fn a_page_begins_with_its_title_and_then_how_the_run_is_made_again() {
+        let mut environment = Environment::observe(Path::new("/"));
+        environment.command = "A_VARIABLE='x' cargo bench -- --full".into();
+        environment.close_target("http", Mode::Full, 7, 3, Duration::from_millis(1_250));
+        environment.git_revision = "0123".into();
+        environment.git_dirty = Some(true);
+        assert_eq!((environment.rounds, environment.rounds_planned), (3, 3));
+        assert_eq!((environment.seconds, environment.seed), (1.3, 7));
+        let page = reproducible("http", &environment, "# Over HTTP\n\nAll.\n\n## More\n");
+        let head = "# Over HTTP\n\n```sh\nA_VARIABLE='x' cargo bench --bench http -- --full\n```\n\n\
+                    at revision `0123` with changes on ";
+        assert!(page.starts_with(head), "{page}");
+        assert!(
+            page.ends_with("is a row of `http.csv`.\n\nAll.\n\n## More\n"),
+            "{page}"
+        );
+    }
 
     #[test]
     fn only_where_a_bench_records_is_latest() {

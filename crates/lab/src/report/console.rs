@@ -24,10 +24,22 @@ pub fn table(header: Vec<String>, rows: Vec<Vec<String>>) -> Table {
     for row in rows {
         table.add_row(row);
     }
+    align(&mut table);
+    table
+}
+
+/// The same without rows yet, as Markdown that is printed as it is recorded.
+pub fn markdown_table(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::ASCII_MARKDOWN).set_header(header);
+    align(&mut table);
+    table
+}
+
+fn align(table: &mut Table) {
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
-    table
 }
 
 /// The summary: one line a contestant.

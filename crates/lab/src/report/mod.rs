@@ -3,7 +3,7 @@
 //! A run's folder holds raw rows; everything here is made from those rows alone, always the same.
 
 pub mod charts;
-mod companions;
+pub mod companions;
 pub mod compare;
 pub mod console;
 mod figures;

@@ -84,7 +84,7 @@ impl Difference {
 pub(super) const ROUNDS_THAT_TELL: usize = 3;
 
 /// The ratio of two contestants' values in each round that both have.
-pub(super) fn by_round(a: &[(u32, f64)], b: &[(u32, f64)]) -> Vec<(u32, f64)> {
+pub fn by_round(a: &[(u32, f64)], b: &[(u32, f64)]) -> Vec<(u32, f64)> {
     let of_round = |round: u32| {
         b.iter()
             .find(|(other, _)| *other == round)

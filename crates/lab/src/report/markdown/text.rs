@@ -102,7 +102,7 @@ pub(in super::super) fn words(text: &str) -> String {
 }
 
 /// Text in a block of code, whatever it holds.
-pub(super) fn block(language: &str, text: &str) -> String {
+pub(in super::super) fn block(language: &str, text: &str) -> String {
     let mut fence = "```".to_string();
     while text.contains(&fence) {
         fence.push('`');
