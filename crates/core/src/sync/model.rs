@@ -11,6 +11,7 @@ mod explorer;
 #[cfg(loom)]
 mod loads;
 pub mod steps;
+mod word;
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -19,8 +20,8 @@ use std::sync::Mutex as StdMutex;
 use bytemuck::{AnyBitPattern, NoUninit};
 
 use super::Ordering;
-use explorer::Word;
 pub use explorer::{Gates, Mutex, MutexGuard, ShardedLock, fence, plain};
+use word::Word;
 
 /// The explorer's twin of the `atomic` crate's `Atomic<T>`: any plain type of at most 64 bits.
 pub struct Atomic<T> {

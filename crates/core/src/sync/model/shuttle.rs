@@ -3,11 +3,9 @@
 
 use std::fmt;
 
-use shuttle::sync::atomic::AtomicU64;
+pub(super) use shuttle::sync::atomic::AtomicU64;
 pub use shuttle::sync::atomic::fence;
 pub use shuttle::sync::{Mutex, MutexGuard, RwLock as ShardedLock};
-
-use crate::sync::Ordering;
 
 /// A thread of one schedule: the main one is 0, the others follow as they were started.
 pub(super) type Thread = usize;
@@ -17,39 +15,17 @@ pub(super) fn me() -> Thread {
     shuttle::current::me().into()
 }
 
-/// shuttle's atomic word.
-pub(super) struct Word(AtomicU64);
+/// What the explorer forgets of a word: shuttle, nothing.
+pub(super) struct Loads;
 
-impl Word {
-    pub(super) fn new(bits: u64) -> Word {
-        Word(AtomicU64::new(bits))
+impl Loads {
+    pub(super) fn new() -> Loads {
+        Loads
     }
 
-    pub(super) fn load(&self, order: Ordering) -> u64 {
-        self.0.load(order)
-    }
+    pub(super) fn after_load(&self) {}
 
-    pub(super) fn store(&self, value: u64, order: Ordering) {
-        self.0.store(value, order);
-    }
-
-    pub(super) fn fetch_add(&self, by: u64, order: Ordering) -> u64 {
-        self.0.fetch_add(by, order)
-    }
-
-    pub(super) fn fetch_max(&self, other: u64, order: Ordering) -> u64 {
-        self.0.fetch_max(other, order)
-    }
-
-    pub(super) fn compare_exchange(
-        &self,
-        current: u64,
-        new: u64,
-        success: Ordering,
-        failure: Ordering,
-    ) -> Result<u64, u64> {
-        self.0.compare_exchange(current, new, success, failure)
-    }
+    pub(super) fn after_exchange(&self) {}
 }
 
 /// Locks of shuttle's in front of locks that it does not know, one each: who passes a gate finds the
