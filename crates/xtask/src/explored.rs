@@ -1,11 +1,16 @@
-//! Builds the package of the models under an explorer's `--cfg` and lists its tests.
+//! Builds the package of the models under an explorer's `--cfg`, lists its tests and runs them.
 
+use std::collections::VecDeque;
 use std::env;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::thread;
 
 use anyhow::{Context as _, bail, ensure};
+
+use crate::tools::{cargo, named_target, workspace};
 
 /// One model or one twin: a test in a binary.
 pub(crate) struct Test {
@@ -13,6 +18,61 @@ pub(crate) struct Test {
     /// The test file and the path in it.
     pub(crate) name: String,
     pub(crate) path: String,
+}
+
+/// What came of a test.
+pub(crate) struct Ran {
+    pub(crate) name: String,
+    pub(crate) passed: bool,
+    /// The standard output, and the standard error after it.
+    pub(crate) output: String,
+}
+
+impl Test {
+    /// Runs it in a process of its own (loom keeps its state in statics), with these variables.
+    fn run(self, env: &[(&str, String)]) -> Ran {
+        let ran = Command::new(&self.binary)
+            .args(["--exact", &self.path, "--nocapture"])
+            .envs(env.iter().map(|(name, value)| (name, value)))
+            .output();
+        let (passed, output) = match ran {
+            Ok(ran) => {
+                let stdout = String::from_utf8_lossy(&ran.stdout);
+                let stderr = String::from_utf8_lossy(&ran.stderr);
+                (ran.status.success(), format!("{stdout}{stderr}"))
+            }
+            Err(error) => (false, error.to_string()),
+        };
+        Ran {
+            name: self.name,
+            passed,
+            output,
+        }
+    }
+}
+
+/// Runs tests, as many at once as there are cores; `told` is called with each as it ends, one at a
+/// time, and what it answers is kept.
+pub(crate) fn run_all<T: Send>(
+    tests: Vec<Test>,
+    env: &[(&str, String)],
+    told: impl Fn(Ran) -> T + Sync,
+) -> Vec<T> {
+    let queue = Mutex::new(VecDeque::from(tests));
+    let all = Mutex::new(Vec::new());
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        for _ in 0..cores {
+            scope.spawn(|| {
+                while let Some(test) = { queue.lock().unwrap().pop_front() } {
+                    let ran = test.run(env);
+                    let mut all = all.lock().unwrap();
+                    all.push(told(ran));
+                }
+            });
+        }
+    });
+    all.into_inner().unwrap()
 }
 
 /// The tests under `--cfg EXPLORER` whose name contains all of `filters`.
@@ -42,9 +102,8 @@ pub(crate) fn tests(explorer: &str, filters: &[String]) -> anyhow::Result<Vec<Te
 
 /// The test binaries, each with the name of its test file.
 fn binaries(explorer: &str) -> anyhow::Result<Vec<(String, PathBuf)>> {
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let (flags, value) = with_cfg(explorer);
-    let built = Command::new(cargo)
+    let built = cargo()
         .args(["test", "--release", "--package", "windowpane-loom-tests"])
         .args([
             "--tests",
@@ -99,8 +158,8 @@ fn with_cfg(explorer: &str) -> (&'static str, OsString) {
 /// A target folder of its own, since other flags would make cargo build everything anew each time:
 /// `target-loom` and the like, or inside the one that `CARGO_TARGET_DIR` names.
 fn target_folder(explorer: &str) -> PathBuf {
-    match env::var_os("CARGO_TARGET_DIR") {
-        Some(folder) => Path::new(&folder).join(explorer),
-        None => Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../target-{explorer}")),
+    match named_target() {
+        Some(folder) => folder.join(explorer),
+        None => workspace().join(format!("target-{explorer}")),
     }
 }

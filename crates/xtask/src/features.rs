@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 
 use crate::metadata::{Metadata, Package};
-use crate::tools::{cargo, run as run_command, workspace};
+use crate::tools::{cargo, ended, run as run_command, workspace};
 
 /// Checks and lints each library crate without features, with its default ones, with each feature
 /// alone, and with all.
@@ -17,19 +17,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> ExitCode {
-    match check(args.list) {
-        Ok(count) => {
-            println!("{count} sets of features");
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    ended(check(args.list))
 }
 
-fn check(list: bool) -> Result<usize> {
+fn check(list: bool) -> Result<bool> {
     let metadata = Metadata::read(false)?;
     let mut count = 0;
     for package in metadata.libraries()? {
@@ -50,7 +41,8 @@ fn check(list: bool) -> Result<usize> {
                 .with_context(|| format!("{} {}", package.name, set.join(" ")))?;
         }
     }
-    Ok(count)
+    println!("{count} sets of features");
+    Ok(true)
 }
 
 /// The sets of features, as arguments: none, the default ones, each alone, all; each set once.

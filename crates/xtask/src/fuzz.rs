@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::tools::{cargo, run as run_command, workspace};
+use crate::tools::{cargo, ended, run as run_command, workspace};
 
 /// Fuzzes what reads untrusted bytes: changes the corpus in `crates/fuzz` at random, from a new seed,
 /// and stops at the first input that panics. The short run, always the same, is among the tests.
@@ -22,13 +22,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> ExitCode {
-    match fuzz(args) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    ended(fuzz(args).map(|()| true))
 }
 
 fn fuzz(args: &Args) -> Result<()> {

@@ -1,8 +1,8 @@
 //! `cargo xtask mutants`: which changes of the limiters no test notices.
 
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
-use crate::tools::{first_line, workspace};
+use crate::tools::{cargo, first_line, workspace};
 
 /// The crates that are mutated, and whose tests beside their own are run: what `core` decides is
 /// tested where it is used.
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     let mut survived = false;
     for (name, beside) in chosen {
         println!("\n=== {name}");
-        let mut command = Command::new("cargo");
+        let mut command = cargo();
         command
             .current_dir(workspace())
             .args(["mutants", "--package", &format!("windowpane-{name}")])

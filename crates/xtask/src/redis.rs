@@ -1,8 +1,6 @@
 //! A `redis-server` for the tests that need one: found, installed, or said plainly to be absent.
 
-use std::process::Command;
-
-use crate::tools::apt_install;
+use crate::tools::{apt_install, first_line};
 
 /// The packages' own name for it, and that of its fork; the tests take the first they find.
 const SERVERS: [&str; 2] = ["redis-server", "valkey-server"];
@@ -46,12 +44,7 @@ impl Server {
 
 /// What the first server that starts says of its version.
 fn version() -> Option<String> {
-    SERVERS.iter().find_map(|server| {
-        let output = Command::new(server).arg("--version").output().ok()?;
-        let text = String::from_utf8_lossy(&output.stdout);
-        output
-            .status
-            .success()
-            .then(|| text.lines().next().unwrap_or(server).trim().to_owned())
-    })
+    SERVERS
+        .iter()
+        .find_map(|server| first_line(server, &["--version"]))
 }

@@ -1,12 +1,10 @@
 //! `cargo shuttle`: eight threads under schedules by priority, and threads suspended for good.
 
-use std::collections::VecDeque;
-use std::process::{Command, ExitCode};
-use std::sync::Mutex;
-use std::thread;
+use std::process::ExitCode;
 use std::time::Instant;
 
-use crate::explored::{self, Test};
+use crate::explored::{self, Ran};
+use crate::tools::ended;
 
 /// What shuttle schedules: many threads by priority (PCT), and one thread suspended for good before
 /// each step of its call; each with twins that must be found.
@@ -30,14 +28,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> ExitCode {
-    match schedule(args) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("cargo shuttle: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    ended(schedule(args))
 }
 
 /// Whether all that was asked for passed.
@@ -62,7 +53,24 @@ fn schedule(args: &Args) -> anyhow::Result<bool> {
     let built = start.elapsed().as_secs_f64();
     println!("{count} tests of schedules, built in {built:.0} s");
     let start = Instant::now();
-    let ran = run_all(tests, args);
+    let mut env = vec![
+        ("WINDOWPANE_SHUTTLE_SCHEDULES", args.schedules.to_string()),
+        ("WINDOWPANE_SHUTTLE_SEED", args.seed.to_string()),
+    ];
+    env.extend(
+        args.replay
+            .clone()
+            .map(|replay| ("WINDOWPANE_SHUTTLE_REPLAY", replay)),
+    );
+    let ran = explored::run_all(tests, &env, |ran| {
+        let word = if ran.passed { "ok    " } else { "FAILED" };
+        match args.steps || args.replay.is_some() {
+            true => println!("{word} {}\n{}", ran.name, ran.output),
+            false if reports(&ran).next().is_none() => println!("{word} {}", ran.name),
+            false => reports(&ran).for_each(|line| println!("{word} {line}")),
+        }
+        ran
+    });
     let failed = ran.iter().filter(|ran| !ran.passed).count();
     for ran in ran.iter().filter(|ran| !ran.passed) {
         println!("\n=== {} failed\n{}", ran.name, ran.output);
@@ -73,73 +81,16 @@ fn schedule(args: &Args) -> anyhow::Result<bool> {
     Ok(failed == 0)
 }
 
-struct Ran {
-    name: String,
-    passed: bool,
-    output: String,
-}
-
-impl Ran {
-    /// The lines that report: see `windowpane_loom_tests::shuttle`.
-    fn reports(&self) -> impl Iterator<Item = &str> {
-        let starts = ["pct: ", "suspended: ", "writes: "];
-        let lines = self.output.lines();
-        lines.filter(move |line| starts.iter().any(|start| line.starts_with(start)))
-    }
-}
-
-/// As many at once as there are cores.
-fn run_all(tests: Vec<Test>, args: &Args) -> Vec<Ran> {
-    let queue = Mutex::new(VecDeque::from(tests));
-    let all = Mutex::new(Vec::new());
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    thread::scope(|scope| {
-        for _ in 0..cores {
-            scope.spawn(|| {
-                while let Some(test) = { queue.lock().unwrap().pop_front() } {
-                    let ran = run_one(test, args);
-                    let mut all = all.lock().unwrap();
-                    let word = if ran.passed { "ok    " } else { "FAILED" };
-                    match args.steps || args.replay.is_some() {
-                        true => println!("{word} {}\n{}", ran.name, ran.output),
-                        false if ran.reports().next().is_none() => println!("{word} {}", ran.name),
-                        false => ran.reports().for_each(|line| println!("{word} {line}")),
-                    }
-                    all.push(ran);
-                }
-            });
-        }
-    });
-    all.into_inner().unwrap()
-}
-
-fn run_one(test: Test, args: &Args) -> Ran {
-    let mut command = Command::new(&test.binary);
-    command
-        .args(["--exact", &test.path, "--nocapture"])
-        .env("WINDOWPANE_SHUTTLE_SCHEDULES", args.schedules.to_string())
-        .env("WINDOWPANE_SHUTTLE_SEED", args.seed.to_string());
-    if let Some(replay) = &args.replay {
-        command.env("WINDOWPANE_SHUTTLE_REPLAY", replay);
-    }
-    let (passed, output) = match command.output() {
-        Ok(ran) => {
-            let stdout = String::from_utf8_lossy(&ran.stdout);
-            let stderr = String::from_utf8_lossy(&ran.stderr);
-            (ran.status.success(), format!("{stdout}{stderr}"))
-        }
-        Err(error) => (false, error.to_string()),
-    };
-    Ran {
-        name: test.name,
-        passed,
-        output,
-    }
+/// The lines of a test that report: see `windowpane_loom_tests::shuttle`.
+fn reports(ran: &Ran) -> impl Iterator<Item = &str> {
+    let starts = ["pct: ", "suspended: ", "writes: "];
+    let lines = ran.output.lines();
+    lines.filter(move |line| starts.iter().any(|start| line.starts_with(start)))
 }
 
 /// How many schedules there were, and how many twins were found.
 fn summary(ran: &[Ran]) -> String {
-    let reports: Vec<&str> = ran.iter().flat_map(Ran::reports).collect();
+    let reports: Vec<&str> = ran.iter().flat_map(reports).collect();
     // The number before the first ` schedules`.
     let schedules = |line: &str| -> u64 {
         let before = line.split(" schedules").next().unwrap_or("");

@@ -5,7 +5,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::redis::{self, Server};
-use crate::tools::{SKIPPED, apt_install, cargo};
+use crate::tools::{SKIPPED, apt_install, cargo, chosen};
 
 /// Everything that must pass before a change lands.
 #[derive(clap::Args)]
@@ -164,20 +164,13 @@ fn counting_skips(command: &mut Command) -> std::io::Result<(bool, usize)> {
 }
 
 pub(crate) fn run(args: &Args) -> ExitCode {
-    let chosen = |step: &&Step| {
-        args.only
-            .as_ref()
-            .is_none_or(|only| step.name.contains(only))
+    let steps = match chosen(STEPS, |step| step.name, args.only.as_deref()) {
+        Ok(steps) => steps,
+        Err(error) => {
+            eprintln!("error: {error}");
+            return ExitCode::from(2);
+        }
     };
-    let steps: Vec<&Step> = STEPS.iter().filter(chosen).collect();
-    if steps.is_empty() {
-        let names: Vec<_> = STEPS.iter().map(|step| step.name).collect();
-        eprintln!(
-            "no step is named like that; there are: {}",
-            names.join(", ")
-        );
-        return ExitCode::from(2);
-    }
     if args.list {
         for step in steps {
             println!("{:18} {}", step.name, step.command_line());

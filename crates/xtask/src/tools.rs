@@ -1,7 +1,10 @@
-//! Programs that a step needs beside the Rust toolchain: found, or brought where that needs nobody's
-//! leave, or said plainly to be absent.
+//! What the commands share: programs that a step needs beside the Rust toolchain (found, or brought
+//! where that needs nobody's leave, or said plainly to be absent), cargo, folders, how a command ends.
 
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+use anyhow::ensure;
 
 /// What a step writes to the standard error for each thing that it does not run, and why; the table
 /// of `cargo xtask test` counts such lines.
@@ -67,7 +70,7 @@ pub(crate) fn run(command: &mut Command) -> anyhow::Result<()> {
     let status = command
         .status()
         .map_err(|error| anyhow::anyhow!("cannot start {:?}: {error}", command.get_program()))?;
-    anyhow::ensure!(
+    ensure!(
         status.success(),
         "{:?} ended with {status}",
         command.get_program()
@@ -76,8 +79,62 @@ pub(crate) fn run(command: &mut Command) -> anyhow::Result<()> {
 }
 
 /// The folder of the workspace.
-pub(crate) fn workspace() -> &'static std::path::Path {
-    let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+pub(crate) fn workspace() -> &'static Path {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     // This package lies two folders below.
     here.ancestors().nth(2).unwrap_or(here)
+}
+
+/// The folder that `CARGO_TARGET_DIR` names, if it is set: cargo takes it from where it was called.
+pub(crate) fn named_target() -> Option<PathBuf> {
+    std::path::absolute(std::env::var_os("CARGO_TARGET_DIR")?).ok()
+}
+
+/// Of `all`, those whose name contains `only`: all, if nothing was asked for.
+///
+/// # Errors
+/// With all the names, if there is none.
+pub(crate) fn chosen<'a, T>(
+    all: &'a [T],
+    name: impl Fn(&T) -> &'static str,
+    only: Option<&str>,
+) -> anyhow::Result<Vec<&'a T>> {
+    let found: Vec<&T> = all
+        .iter()
+        .filter(|one| only.is_none_or(|only| name(one).contains(only)))
+        .collect();
+    let names = || all.iter().map(&name).collect::<Vec<_>>().join(", ");
+    ensure!(
+        !found.is_empty(),
+        "nothing is named like that; there are: {}",
+        names()
+    );
+    Ok(found)
+}
+
+/// How a command ends: well, if `done` says that all is; an error is told.
+pub(crate) fn ended(done: anyhow::Result<bool>) -> ExitCode {
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_a_name_chooses_and_an_unknown_one_is_told_what_there_is() {
+        let all = ["lints", "loom models", "docs"];
+        let choose = |only| chosen(&all, |name| name, only);
+        assert_eq!(choose(None).unwrap().len(), 3);
+        assert_eq!(choose(Some("loom")).unwrap(), [&"loom models"]);
+        let why = choose(Some("fmt")).unwrap_err().to_string();
+        assert!(why.ends_with("lints, loom models, docs"), "{why}");
+    }
 }

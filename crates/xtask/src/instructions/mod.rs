@@ -12,7 +12,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::tools::{SKIPPED, apt_install, cargo, first_line, workspace};
+use crate::tools::{SKIPPED, apt_install, cargo, ended, first_line, workspace};
 use callgrind::count;
 use record::{Difference, Record};
 
@@ -33,14 +33,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         eprintln!("{SKIPPED}instruction counts: {why}; install valgrind and run again");
         return ExitCode::SUCCESS;
     }
-    match compare(args.write) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    ended(compare(args.write))
 }
 
 /// Finds valgrind, or installs it where that needs nobody's leave.

@@ -2,13 +2,11 @@
 
 mod outcome;
 
-use std::collections::VecDeque;
-use std::process::{Command, ExitCode};
-use std::sync::Mutex;
-use std::thread;
+use std::process::ExitCode;
 use std::time::Instant;
 
-use crate::explored::{self, Test};
+use crate::explored;
+use crate::tools::ended;
 use outcome::Outcome;
 
 /// The loom models of the shipped limiters, and the twins with a seeded bug that they must find.
@@ -43,14 +41,7 @@ fn bound(text: &str) -> Result<String, String> {
 }
 
 pub(crate) fn run(args: &Args) -> ExitCode {
-    match explore(args) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("cargo loom: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    ended(explore(args))
 }
 
 /// Whether all that was asked for passed.
@@ -68,12 +59,24 @@ fn explore(args: &Args) -> anyhow::Result<bool> {
         start.elapsed().as_secs_f64()
     );
     let start = Instant::now();
-    let outcomes = run_all(tests, args);
+    let env = [
+        ("WINDOWPANE_LOOM_DEEP", args.deep.clone()),
+        ("WINDOWPANE_LOOM_RANDOM", args.random.to_string()),
+        ("WINDOWPANE_LOOM_SEED", args.seed.to_string()),
+    ];
+    let outcomes = explored::run_all(tests, &env, |ran| {
+        let outcome = Outcome::new(ran);
+        println!("{outcome}");
+        if args.steps && outcome.ran.passed {
+            println!("{}", outcome.steps());
+        }
+        outcome
+    });
     println!();
     let mut failed = 0;
-    for outcome in outcomes.iter().filter(|outcome| !outcome.passed) {
+    for Outcome { ran, .. } in outcomes.iter().filter(|outcome| !outcome.ran.passed) {
         failed += 1;
-        println!("=== {} failed\n{}", outcome.name, outcome.output);
+        println!("=== {} failed\n{}", ran.name, ran.output);
     }
     println!("{}", outcome::summary(&outcomes));
     println!(
@@ -81,41 +84,4 @@ fn explore(args: &Args) -> anyhow::Result<bool> {
         start.elapsed().as_secs_f64()
     );
     Ok(failed == 0)
-}
-
-/// Each test in a process of its own (loom keeps its state in statics), as many at once as there
-/// are cores.
-fn run_all(tests: Vec<Test>, args: &Args) -> Vec<Outcome> {
-    let queue = Mutex::new(VecDeque::from(tests));
-    let outcomes = Mutex::new(Vec::new());
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    thread::scope(|scope| {
-        for _ in 0..cores {
-            scope.spawn(|| {
-                while let Some(test) = { queue.lock().unwrap().pop_front() } {
-                    let outcome = run_one(test, args);
-                    let mut outcomes = outcomes.lock().unwrap();
-                    println!("{outcome}");
-                    if args.steps && outcome.passed {
-                        println!("{}", outcome.steps());
-                    }
-                    outcomes.push(outcome);
-                }
-            });
-        }
-    });
-    outcomes.into_inner().unwrap()
-}
-
-fn run_one(test: Test, args: &Args) -> Outcome {
-    let ran = Command::new(&test.binary)
-        .args(["--exact", &test.path, "--nocapture"])
-        .env("WINDOWPANE_LOOM_DEEP", &args.deep)
-        .env("WINDOWPANE_LOOM_RANDOM", args.random.to_string())
-        .env("WINDOWPANE_LOOM_SEED", args.seed.to_string())
-        .output();
-    match ran {
-        Ok(ran) => Outcome::new(test.name, ran.status.success(), &ran.stdout, &ran.stderr),
-        Err(error) => Outcome::new(test.name, false, b"", error.to_string().as_bytes()),
-    }
 }

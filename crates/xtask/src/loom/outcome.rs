@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What one test printed and whether it passed.
+use crate::explored::Ran;
+
+/// What came of one test, and what it reported.
 pub(super) struct Outcome {
-    pub(super) name: String,
-    pub(super) passed: bool,
-    pub(super) output: String,
+    pub(super) ran: Ran,
     report: Option<Report>,
 }
 
@@ -39,20 +39,14 @@ impl Report {
 }
 
 impl Outcome {
-    pub(super) fn new(name: String, passed: bool, stdout: &[u8], stderr: &[u8]) -> Outcome {
-        let stdout = String::from_utf8_lossy(stdout);
-        let report = stdout.lines().find_map(Report::parse);
-        Outcome {
-            name,
-            passed,
-            output: format!("{stdout}{}", String::from_utf8_lossy(stderr)),
-            report,
-        }
+    pub(super) fn new(ran: Ran) -> Outcome {
+        let report = ran.output.lines().find_map(Report::parse);
+        Outcome { ran, report }
     }
 
     /// The calls and the steps that a model printed below its line.
     pub(super) fn steps(&self) -> String {
-        let lines = self.output.lines();
+        let lines = self.ran.output.lines();
         let below = lines
             .skip_while(|line| !line.starts_with("loom: finds"))
             .skip(1);
@@ -63,13 +57,13 @@ impl Outcome {
 
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = if self.passed { "ok    " } else { "FAILED" };
+        let word = if self.ran.passed { "ok    " } else { "FAILED" };
         match self.report.as_ref().map(|report| &report.columns[..]) {
             Some([what, limiter, model, bound, schedules, outcomes, time]) => write!(
                 f,
                 "{word} {what} {limiter:38} {model:34} {bound:21} {schedules:>16} {outcomes:>16} {time:>8}"
             ),
-            _ => write!(f, "{word} {}", self.name),
+            _ => write!(f, "{word} {}", self.ran.name),
         }
     }
 }
@@ -77,7 +71,7 @@ impl fmt::Display for Outcome {
 /// One line for each limiter: how many models it holds under and in how many schedules; then how
 /// many twins were found.
 pub(super) fn summary(outcomes: &[Outcome]) -> String {
-    let passed = outcomes.iter().filter(|outcome| outcome.passed);
+    let passed = outcomes.iter().filter(|outcome| outcome.ran.passed);
     let (mut holds, mut found, mut other) = (BTreeMap::new(), 0, 0);
     for outcome in passed {
         match &outcome.report {
