@@ -53,16 +53,18 @@ impl Answer {
 
 #[cfg(shuttle)]
 impl Answer {
-    /// Whether a limiter denied, or only looked: it may have written nothing then. An unknown key of a
-    /// store may have taken an entry by then.
-    pub(crate) fn is_denial_of_limiter(&self, call: Call) -> bool {
-        let detailed = match self {
-            Answer::Decision(Ok(decision)) => return !decision.is_allowed(),
-            Answer::Detailed(Ok(detailed)) => detailed,
-            Answer::LookAtKey(_) => return true,
-            _ => return false,
-        };
-        matches!(call, Call::Peek { .. }) || !detailed.is_allowed()
+    /// Whether the call was denied, or only looked. (One for an unknown key of a store may have made
+    /// room for it by then.)
+    pub(crate) fn is_denial_or_look(&self, call: Call) -> bool {
+        match self {
+            Answer::Decision(Ok(decision)) => !decision.is_allowed(),
+            Answer::OfKey(Ok(decision)) => !decision.is_allowed(),
+            Answer::Detailed(Ok(detailed)) => {
+                matches!(call, Call::Peek { .. }) || !detailed.is_allowed()
+            }
+            Answer::LookAtKey(_) => true,
+            _ => false,
+        }
     }
 }
 

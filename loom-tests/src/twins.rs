@@ -1,4 +1,4 @@
-//! The twins: shipped source, each with one seeded bug. `build/table.rs` lists them.
+//! The twins: shipped source, each with one seeded bug. `build/table/` lists them.
 
 // What a twin leaves unused or undocumented is the shipped source's affair.
 #![allow(

@@ -2,7 +2,7 @@
 //! threads share, and twins of each that such schedules find.
 #![cfg(shuttle)]
 
-use windowpane_baselines::{FixedWindow, FixedWindowRule, GcraRule};
+use windowpane_baselines::{FixedWindow, FixedWindowRule, Gcra, GcraRule};
 use windowpane_cas_ring::CasRing;
 use windowpane_core::clock::ManualClock;
 use windowpane_core::wait::Queue;
@@ -33,65 +33,41 @@ macro_rules! small {
 mod ships {
     use super::*;
 
-    #[test]
-    fn mutex_log_() {
-        pct_holds(mutex_log(), plain_calls);
+    macro_rules! holds {
+        ($($name:ident: $subject:ident under $calls:ident,)*) => {
+            $(#[test]
+            fn $name() {
+                pct_holds($subject(), $calls);
+            })*
+        };
     }
 
-    #[test]
-    fn cas_ring_() {
-        pct_holds(cas_ring(), plain_calls);
-    }
-
-    #[test]
-    fn packed_counter_() {
-        pct_holds(packed_counter(), plain_calls);
-    }
-
-    #[test]
-    fn bucket_ring_() {
-        pct_holds(bucket_ring(), plain_calls);
-    }
-
-    #[test]
-    fn fixed_window_() {
-        pct_holds(fixed_window(), plain_calls);
-    }
-
-    #[test]
-    fn gcra_() {
-        pct_holds(gcra(), plain_calls);
-    }
-
-    #[test]
-    fn changing_ring_() {
-        pct_holds(changing_ring(), calls_that_change);
-    }
-
-    #[test]
-    fn settling_counter_() {
-        pct_holds(settling_counter(), calls_that_settle);
-    }
-
-    #[test]
-    fn settling_log_() {
-        pct_holds(settling_log(), calls_that_settle);
-    }
-
-    #[test]
-    fn flat_table_() {
-        pct_holds(flat_table(), calls_of_keys);
-    }
-
-    #[test]
-    fn keyed_store() {
-        pct_holds(keyed_limiter(), calls_of_keys);
+    holds! {
+        mutex_log_: mutex_log under plain_calls,
+        cas_ring_: cas_ring under plain_calls,
+        packed_counter_: packed_counter under plain_calls,
+        bucket_ring_: bucket_ring under plain_calls,
+        fixed_window_: fixed_window under plain_calls,
+        gcra_: gcra under plain_calls,
+        changing_ring_: changing_ring under calls_that_change,
+        settling_counter_: settling_counter under calls_that_settle,
+        settling_log_: settling_log under calls_that_settle,
+        flat_table_: flat_table under calls_of_keys,
+        keyed_store: keyed_limiter under calls_of_keys,
     }
 
     #[test]
     fn wait_queue() {
         line_holds::<Queue<MutexLog, TickingClock>>();
     }
+}
+
+/// A panic is no rule that is broken, and other twins may run into one.
+#[test]
+#[should_panic(expected = "is not found in")]
+fn a_twin_that_only_panics_is_not_found() {
+    let twin = gcra().twin("panics", |_| -> Gcra { panic!("seeded") });
+    pct_finds(twin, plain_calls);
 }
 
 mod twins_of {

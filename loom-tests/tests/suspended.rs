@@ -4,7 +4,8 @@
 
 use windowpane_baselines::{FixedWindowRule, GcraRule};
 use windowpane_loom_tests::shuttle::{
-    Bound, blocks, denials_that_write, denials_write_nothing, goes_on, scripts, waits,
+    Bound, blocks, denials_that_write, denials_write_nothing, errs, goes_on, scripts, to_a_limiter,
+    to_a_store, waits,
 };
 use windowpane_loom_tests::{
     bucket_ring, cas_ring, fixed_window, flat_table, gcra, mutex_log, packed_counter,
@@ -68,22 +69,33 @@ fn a_ring_that_waits_for_the_claimer_is_found() {
 }
 
 #[test]
+fn a_limiter_that_decides_wrong_is_found() {
+    let twin = gcra().twin("one_word::loads_then_stores, gcra", |script| {
+        use twins::one_word::loads_then_stores::OneWordLimiter;
+        OneWordLimiter::<GcraRule>::new(script.quotas()).expect("a rate")
+    });
+    errs(twin, ONE_WORD, scripts::any());
+}
+
+#[test]
 fn denials_and_looks_write_nothing() {
-    denials_write_nothing(cas_ring());
-    denials_write_nothing(bucket_ring());
-    denials_write_nothing(packed_counter());
-    denials_write_nothing(fixed_window());
-    denials_write_nothing(gcra());
-    denials_write_nothing(flat_table());
+    denials_write_nothing(cas_ring(), to_a_limiter());
+    denials_write_nothing(bucket_ring(), to_a_limiter());
+    denials_write_nothing(packed_counter(), to_a_limiter());
+    denials_write_nothing(fixed_window(), to_a_limiter());
+    denials_write_nothing(gcra(), to_a_limiter());
+    denials_write_nothing(flat_table(), to_a_store());
 }
 
 #[test]
 fn denials_that_write_are_found() {
     use twins::one_word::denials_write::OneWordLimiter as Twin;
-    denials_that_write(fixed_window().twin("one_word::denials_write", |script| {
+    let window = fixed_window().twin("one_word::denials_write", |script| {
         Twin::<FixedWindowRule>::new(script.quotas()).expect("a window")
-    }));
-    denials_that_write(gcra().twin("one_word::denials_write, gcra", |script| {
+    });
+    denials_that_write(window, to_a_limiter());
+    let rate = gcra().twin("one_word::denials_write, gcra", |script| {
         Twin::<GcraRule>::new(script.quotas()).expect("a rate")
-    }));
+    });
+    denials_that_write(rate, to_a_limiter());
 }

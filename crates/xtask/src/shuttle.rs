@@ -109,6 +109,7 @@ fn summary(ran: &[Ran]) -> String {
         "pct: finds",
         "suspended: blocks",
         "suspended: waits",
+        "suspended: errs",
         "writes: found",
     ];
     let found: u64 = found.iter().map(|start| of(start).0).sum();

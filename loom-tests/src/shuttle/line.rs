@@ -1,16 +1,16 @@
 //! Eight threads that wait in one line, eight times each.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use shuttle::scheduler::{PctScheduler, Scheduler};
+use windowpane_core::sync::steps;
 use windowpane_core::{Cost, Quotas};
 use windowpane_mutex_log::MutexLog;
 
 use super::random::waiting;
-use super::schedule::{Keeping, Kept, Replaying, first_seed, replayed, schedules};
+use super::schedule::Keeping;
+use super::search::{Ran, race, replay, search};
 use crate::line::Line;
 use crate::run::TickingClock;
 
@@ -23,14 +23,18 @@ const WINDOW: u64 = 9;
 /// # Panics
 /// With the schedule that breaks a rule.
 pub fn line_holds<Q: Line>() {
+    if replay("wait queue", race_of::<Q>) {
+        return;
+    }
     let start = Instant::now();
-    let (count, found) = search::<Q>();
-    if let Some(found) = found {
+    let ran = search(false, race_of::<Q>);
+    if let Some(found) = ran.broken {
         panic!("the line {found}");
     }
     let seconds = start.elapsed().as_secs_f64();
     println!(
-        "pct: holds | wait queue | {count} schedules of 8 threads with 8 calls | {seconds:.1} s"
+        "pct: holds | wait queue | {} schedules of 8 threads with 8 calls | {seconds:.1} s",
+        ran.schedules
     );
 }
 
@@ -39,41 +43,16 @@ pub fn line_holds<Q: Line>() {
 /// # Panics
 /// If none does.
 pub fn line_finds<Q: Line>(name: &str) {
-    let (count, found) = search::<Q>();
-    let Some(found) = found else {
+    if replay(name, race_of::<Q>) {
+        return;
+    }
+    // That all stand still is what some of its bugs lead to, so that counts here.
+    let ran = search(false, race_of::<Q>);
+    let count = ran.schedules;
+    let Some(found) = ran.broken else {
         panic!("{name} is not found in {count} schedules");
     };
     println!("pct: finds | {name} | at schedule {count}\n{name} {found}");
-}
-
-fn search<Q: Line>() -> (u64, Option<String>) {
-    if let Some((seed, schedule)) = replayed() {
-        let kept = Kept::default();
-        let (count, broken) = race::<Q>(
-            seed,
-            Keeping::new(Replaying::new(schedule), kept.clone()),
-            &kept,
-        );
-        return (count, broken);
-    }
-    let (mut count, mut seed) = (0, first_seed());
-    while count < schedules() {
-        let kept = Kept::default();
-        let by_priority = PctScheduler::new_from_seed(seed, 4, 21);
-        let (more, broken) = race::<Q>(seed, Keeping::new(by_priority, kept.clone()), &kept);
-        count += more;
-        if let Some(broken) = broken {
-            let schedule = kept.schedule();
-            return (
-                count,
-                Some(format!(
-                    "{broken}\nto see it again: --replay '{seed}:{schedule}'"
-                )),
-            );
-        }
-        seed += 1;
-    }
-    (count, None)
 }
 
 /// One who was served: when it came, when it went, what it got.
@@ -84,57 +63,39 @@ struct Served {
     cost: Cost,
 }
 
-fn race<Q: Line>(
-    seed: u64,
-    scheduler: impl Scheduler + 'static,
-    kept: &Kept,
-) -> (u64, Option<String>) {
-    let ran = Arc::new(Mutex::new((0, None)));
-    let (inside, kept) = (ran.clone(), kept.clone());
-    let ended = catch_unwind(AssertUnwindSafe(|| {
-        super::run(scheduler, move || {
-            let quotas = Quotas::parse([format!("{LIMIT}/{WINDOW}ns").as_str()]).expect("a quota");
-            let line = Arc::new(Q::before(MutexLog::new(quotas), TickingClock::new()));
-            let order = Arc::new(AtomicU64::new(0));
-            let threads: Vec<_> = waiting(seed)
-                .into_iter()
-                .map(|costs| {
-                    let (line, order) = (line.clone(), order.clone());
-                    shuttle::thread::spawn(move || {
-                        let served = costs.into_iter().map(|cost| {
-                            let came = order.fetch_add(1, Ordering::SeqCst);
-                            let at = line.wait(cost);
-                            let went = order.fetch_add(1, Ordering::SeqCst);
-                            Served {
-                                came,
-                                went,
-                                at,
-                                cost,
-                            }
-                        });
-                        served.collect::<Vec<_>>()
-                    })
+fn race_of<Q: Line>(seed: u64, keeping: Keeping) -> Ran {
+    race(keeping, move |kept| {
+        steps::start();
+        let quotas = Quotas::parse([format!("{LIMIT}/{WINDOW}ns").as_str()]).expect("a quota");
+        let line = Arc::new(Q::before(MutexLog::new(quotas), TickingClock::new()));
+        let order = Arc::new(AtomicU64::new(0));
+        let threads: Vec<_> = waiting(seed)
+            .into_iter()
+            .map(|costs| {
+                let (line, order) = (line.clone(), order.clone());
+                shuttle::thread::spawn(move || {
+                    let served = costs.into_iter().map(|cost| {
+                        let came = order.fetch_add(1, Ordering::SeqCst);
+                        let at = line.wait(cost);
+                        let went = order.fetch_add(1, Ordering::SeqCst);
+                        Served {
+                            came,
+                            went,
+                            at,
+                            cost,
+                        }
+                    });
+                    served.collect::<Vec<_>>()
                 })
-                .collect();
-            let served = threads
-                .into_iter()
-                .map(|thread| thread.join().expect("no call panics"));
-            let served: Vec<Served> = served.flatten().collect();
-            kept.over();
-            let broken = judge(&served, line.waiting());
-            let mut ran = inside.lock().unwrap();
-            ran.0 += 1;
-            if broken.is_some() {
-                ran.1 = broken;
-                kept.enough();
-            }
-        });
-    }));
-    let (count, broken) = std::mem::take(&mut *ran.lock().unwrap_or_else(PoisonError::into_inner));
-    match ended {
-        Ok(()) => (count, broken),
-        Err(_) => (count + 1, Some("panics or stands still: see above".into())),
-    }
+            })
+            .collect();
+        let served = threads
+            .into_iter()
+            .map(|thread| thread.join().expect("no call panics"));
+        let served: Vec<Served> = served.flatten().collect();
+        kept.over();
+        (steps::take(), judge(&served, line.waiting()))
+    })
 }
 
 fn judge(served: &[Served], waiting: usize) -> Option<String> {
@@ -154,4 +115,37 @@ fn judge(served: &[Served], waiting: usize) -> Option<String> {
         inside.map(|one| one.cost.get()).sum::<u64>() > LIMIT
     });
     over.then(|| "lets more through than the quota in one window".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_rule_of_the_line_can_be_broken() {
+        let served = |came, went, at| Served {
+            came,
+            went,
+            at,
+            cost: Cost::ONE,
+        };
+        let right = [
+            served(0, 2, 5),
+            served(1, 3, 6),
+            served(4, 5, 7),
+            served(6, 7, 14),
+        ];
+        assert_eq!(judge(&right, 0), None);
+        assert!(judge(&right, 1).unwrap().contains("still has 1"));
+        let early = [served(0, 1, 5), served(2, 3, 4)];
+        assert!(judge(&early, 0).unwrap().contains("earlier"));
+        // The fourth within one window; one nanosecond later the first would be gone.
+        let over = [
+            served(0, 2, 5),
+            served(1, 3, 6),
+            served(4, 5, 7),
+            served(6, 7, 13),
+        ];
+        assert!(judge(&over, 0).unwrap().contains("more through"));
+    }
 }

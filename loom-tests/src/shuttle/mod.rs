@@ -9,6 +9,7 @@ mod line;
 mod pct;
 mod random;
 mod schedule;
+mod search;
 mod suspended;
 mod writes;
 
@@ -17,8 +18,8 @@ pub use line::{line_finds, line_holds};
 pub use pct::{pct_finds, pct_holds};
 pub use random::{Calls, calls_of_keys, calls_that_change, calls_that_settle, plain_calls};
 pub use schedule::Schedule;
-pub use suspended::{Bound, blocks, goes_on, scripts, waits};
-pub use writes::{denials_that_write, denials_write_nothing};
+pub use suspended::{Bound, blocks, errs, goes_on, scripts, waits};
+pub use writes::{denials_that_write, denials_write_nothing, to_a_limiter, to_a_store};
 
 use shuttle::scheduler::{RoundRobinScheduler, Scheduler};
 use shuttle::{Config, FailurePersistence, MaxSteps, Runner};

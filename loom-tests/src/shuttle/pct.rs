@@ -1,27 +1,20 @@
 //! Eight threads, eight calls each, under schedules by priority.
 
 use std::fmt::Write as _;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use shuttle::scheduler::{PctScheduler, Scheduler};
 use windowpane_core::sync::steps;
 
 use super::history::{Made, is_linearizable};
 use super::random::{Calls, LOOSEST};
-use super::schedule::{Keeping, Kept, Replaying, Schedule, first_seed, replayed, schedules};
+use super::schedule::Keeping;
+use super::search::{Ran, race, replay, search};
 use crate::judge::too_many;
 use crate::run::{Answer, Callee, Stage};
 use crate::script::{Script, peek_of};
 use crate::subject::{Counted, Subject};
-
-/// Threads are interrupted at this many places of a schedule, less one.
-const DEPTH: usize = 4;
-
-/// How many schedules each script is tried with.
-const OF_A_SCRIPT: u64 = 20;
 
 /// The most calls whose order is looked for where quotas change: a call that changes them has so many
 /// places that more would take the checker too long.
@@ -32,18 +25,20 @@ const MOST_IN_ORDER: usize = 16;
 /// # Panics
 /// With the calls, the answers and the schedule, and how to make it happen again.
 pub fn pct_holds<L: Callee, O: Callee>(subject: Subject<L, O>, calls: Calls) {
-    if let Some((seed, schedule)) = replayed() {
-        return replay(subject, calls, seed, schedule);
+    let of_script = |seed, keeping| race_of(subject, calls(seed), keeping);
+    if replay(subject.name, of_script) {
+        return;
     }
     let start = Instant::now();
-    let (schedules, steps, found) = search(subject, calls, schedules(), false);
-    if let Some(found) = found {
+    let ran = search(false, of_script);
+    if let Some(found) = ran.broken {
         panic!("{} {found}", subject.name);
     }
     println!(
-        "pct: holds | {} | {schedules} schedules of 8 threads with 8 calls | {} steps a schedule | {:.1} s",
+        "pct: holds | {} | {} schedules of 8 threads with 8 calls | {} steps a schedule | {:.1} s",
         subject.name,
-        steps / schedules.max(1),
+        ran.schedules,
+        ran.steps / ran.schedules.max(1),
         start.elapsed().as_secs_f64()
     );
 }
@@ -53,142 +48,32 @@ pub fn pct_holds<L: Callee, O: Callee>(subject: Subject<L, O>, calls: Calls) {
 /// # Panics
 /// If none does, but for panics, which do not count as found.
 pub fn pct_finds<L: Callee, O: Callee>(twin: Subject<L, O>, calls: Calls) {
-    if let Some((seed, schedule)) = replayed() {
-        return replay(twin, calls, seed, schedule);
+    let of_script = |seed, keeping| race_of(twin, calls(seed), keeping);
+    if replay(twin.name, of_script) {
+        return;
     }
-    let (schedules, _, found) = search(twin, calls, schedules(), true);
-    let Some(found) = found else {
+    let Ran {
+        schedules, broken, ..
+    } = search(true, of_script);
+    let Some(found) = broken else {
         panic!("{} is not found in {schedules} schedules", twin.name);
     };
     println!("pct: finds | {} | at schedule {schedules}", twin.name);
     println!("{} {found}", twin.name);
 }
 
-/// Scripts from seeds, each under so many schedules: how many there were, with how many steps, and
-/// what the first that broke a rule was.
-fn search<L: Callee, O: Callee>(
-    subject: Subject<L, O>,
-    calls: Calls,
-    most: u64,
-    rules_only: bool,
-) -> (u64, u64, Option<String>) {
-    let (mut schedules, mut steps) = (0, 0);
-    let mut seed = first_seed();
-    while schedules < most {
-        let kept = Kept::default();
-        // The first of each is no race: it tells the scheduler how long one is.
-        let by_priority = PctScheduler::new_from_seed(seed, DEPTH, OF_A_SCRIPT as usize + 1);
-        let ran = race(
-            subject,
-            calls(seed),
-            Keeping::new(by_priority, kept.clone()),
-            &kept,
-        );
-        schedules += ran.schedules;
-        steps += ran.steps;
-        // A twin that panics, or spins for ever in what another has broken, is not found by a rule.
-        if ran.stands_still && rules_only {
-            seed += 1;
-            continue;
-        }
-        if let Some(broken) = ran.broken {
-            let schedule = kept.schedule();
-            let told = format!("{broken}\nto see it again: --replay '{seed}:{schedule}'");
-            return (schedules, steps, Some(told));
-        }
-        seed += 1;
-    }
-    (schedules, steps, None)
-}
-
-/// One schedule again, with all its steps.
-fn replay<L: Callee, O: Callee>(
-    subject: Subject<L, O>,
-    calls: Calls,
-    seed: u64,
-    schedule: Schedule,
-) {
-    let kept = Kept::default();
-    let ran = race(
-        subject,
-        calls(seed),
-        Keeping::new(Replaying::new(schedule), kept.clone()),
-        &kept,
-    );
-    println!("pct: replayed | {} | {}", subject.name, ran.told);
-    println!("{}", ran.last_steps);
-    if let Some(broken) = ran.broken {
-        println!("{broken}");
-    }
-}
-
-struct Ran {
-    schedules: u64,
-    steps: u64,
-    broken: Option<String>,
-    told: &'static str,
-    last_steps: String,
-    stands_still: bool,
-}
-
-fn race<L: Callee, O: Callee>(
-    subject: Subject<L, O>,
-    script: Script,
-    scheduler: impl Scheduler + 'static,
-    kept: &Kept,
-) -> Ran {
-    let ran = Arc::new(Mutex::new(Ran {
-        schedules: 0,
-        steps: 0,
-        broken: None,
-        told: "no rule is broken",
-        last_steps: String::new(),
-        stands_still: false,
-    }));
-    let (inside, kept, script) = (ran.clone(), kept.clone(), Arc::new(script));
-    let of_script = script.clone();
-    let ended = catch_unwind(AssertUnwindSafe(|| {
-        super::run(scheduler, move || {
-            steps::start();
-            let stage = Arc::new(Stage::new((subject.build)(&of_script)));
-            let history = play(&of_script, &stage);
-            let after = finally(&of_script, &stage);
-            kept.over();
-            let steps = steps::take();
-            let broken = judge(subject, &of_script, &history, &after);
-            let mut ran = inside.lock().unwrap();
-            ran.schedules += 1;
-            ran.steps += steps.len() as u64;
-            if broken.is_some() || super::schedule::replayed().is_some() {
-                ran.last_steps = steps.iter().map(|step| format!("    {step}\n")).collect();
-            }
-            if let Some(rule) = broken {
-                ran.told = "a rule is broken";
-                ran.broken = Some(tell(&rule, &history));
-                kept.enough();
-            }
-        });
-    }));
-    let mut told = std::mem::replace(
-        &mut *ran
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner),
-        Ran {
-            schedules: 0,
-            steps: 0,
-            broken: None,
-            told: "",
-            last_steps: String::new(),
-            stands_still: false,
-        },
-    );
-    if ended.is_err() {
-        told.broken = Some("panics or stands still: see above".into());
-        told.stands_still = true;
-        told.told = "panics or stands still";
-        told.schedules += 1;
-    }
-    told
+fn race_of<L: Callee, O: Callee>(subject: Subject<L, O>, script: Script, keeping: Keeping) -> Ran {
+    let script = Arc::new(script);
+    race(keeping, move |kept| {
+        steps::start();
+        let stage = Arc::new(Stage::new((subject.build)(&script)));
+        let history = play(&script, &stage);
+        let after = finally(&script, &stage);
+        kept.over();
+        let steps = steps::take();
+        let broken = judge(subject, &script, &history, &after);
+        (steps, broken.map(|rule| tell(&rule, &history)))
+    })
 }
 
 /// The race itself.

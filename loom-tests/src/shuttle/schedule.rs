@@ -78,18 +78,26 @@ impl Kept {
 }
 
 /// Another scheduler, whose choices are kept.
-pub(super) struct Keeping<S> {
-    scheduler: S,
+pub(super) struct Keeping {
+    scheduler: Box<dyn Scheduler + Send>,
     kept: Kept,
 }
 
-impl<S> Keeping<S> {
-    pub(super) fn new(scheduler: S, kept: Kept) -> Keeping<S> {
-        Keeping { scheduler, kept }
+impl Keeping {
+    pub(super) fn new(scheduler: impl Scheduler + Send + 'static) -> Keeping {
+        Keeping {
+            scheduler: Box::new(scheduler),
+            kept: Kept::default(),
+        }
+    }
+
+    /// What it keeps, to be asked and told.
+    pub(super) fn kept(&self) -> Kept {
+        self.kept.clone()
     }
 }
 
-impl<S: Scheduler> Scheduler for Keeping<S> {
+impl Scheduler for Keeping {
     fn new_execution(&mut self) -> Option<Begun> {
         let mut kept = self.kept.0.lock().unwrap();
         if kept.enough {

@@ -69,14 +69,13 @@ pub fn goes_on<L: Callee, O: Callee>(
 /// # Panics
 /// If they do not.
 pub fn blocks<L: Callee, O: Callee>(subject: Subject<L, O>, scripts: Vec<Suspension>) {
-    let found = first_problem(subject, Bound { attempt: 100 }, &scripts);
-    let found =
-        found.unwrap_or_else(|| panic!("{} goes on without the suspended thread", subject.name));
-    assert!(found.contains("blocked"), "{}: {found}", subject.name);
-    println!(
-        "suspended: blocks | {} | {}",
-        subject.name,
-        found.lines().next().unwrap_or("")
+    // More than any call takes: it is the lock that shall stop them.
+    must_fail(
+        "blocks",
+        "blocked",
+        subject,
+        Bound { attempt: 100 },
+        &scripts,
     );
 }
 
@@ -85,13 +84,31 @@ pub fn blocks<L: Callee, O: Callee>(subject: Subject<L, O>, scripts: Vec<Suspens
 /// # Panics
 /// If they all end within the bound.
 pub fn waits<L: Callee, O: Callee>(twin: Subject<L, O>, bound: Bound, scripts: Vec<Suspension>) {
-    let found = first_problem(twin, bound, &scripts);
+    must_fail("waits", "own steps", twin, bound, &scripts);
+}
+
+/// A twin that goes on, and decides wrong.
+///
+/// # Panics
+/// If some order explains all answers.
+pub fn errs<L: Callee, O: Callee>(twin: Subject<L, O>, bound: Bound, scripts: Vec<Suspension>) {
+    must_fail("errs", "no order", twin, bound, &scripts);
+}
+
+fn must_fail<L: Callee, O: Callee>(
+    what: &str,
+    why: &str,
+    subject: Subject<L, O>,
+    bound: Bound,
+    scripts: &[Suspension],
+) {
+    let name = subject.name;
+    let found = first_problem(subject, bound, scripts);
     let found =
-        found.unwrap_or_else(|| panic!("{} goes on without the suspended thread", twin.name));
-    assert!(found.contains("own steps"), "{}: {found}", twin.name);
+        found.unwrap_or_else(|| panic!("{name} goes on, and right, without the suspended thread"));
+    assert!(found.contains(why), "{name}: {found}");
     println!(
-        "suspended: waits | {} | {}",
-        twin.name,
+        "suspended: {what} | {name} | {}",
         found.lines().next().unwrap_or("")
     );
 }
@@ -176,6 +193,7 @@ fn suspend_everywhere<L: Callee, O: Callee>(
 }
 
 /// One schedule.
+#[derive(Default)]
 struct Ran {
     ended: Ended,
     /// The call that was to be suspended had fewer steps.
@@ -196,13 +214,7 @@ fn run<L: Callee, O: Callee>(
 ) -> Ran {
     let scheduler = Suspending::new(after, others, bound);
     let seen = scheduler.seen();
-    let ran = Arc::new(Mutex::new(Ran {
-        ended: Ended::All,
-        done: false,
-        outcome: Vec::new(),
-        most: 0,
-        steps: String::new(),
-    }));
+    let ran = Arc::new(Mutex::new(Ran::default()));
     let (inside, script) = (ran.clone(), script.clone());
     let ended = catch_unwind(AssertUnwindSafe(|| {
         super::run(scheduler, move || {
@@ -235,16 +247,7 @@ fn run<L: Callee, O: Callee>(
             inside.lock().unwrap().outcome = outcome;
         });
     }));
-    let mut ran = std::mem::replace(
-        &mut *ran.lock().unwrap(),
-        Ran {
-            ended: Ended::All,
-            done: false,
-            outcome: Vec::new(),
-            most: 0,
-            steps: String::new(),
-        },
-    );
+    let mut ran = std::mem::take(&mut *ran.lock().unwrap());
     ran.ended = match ended {
         Ok(()) => *seen.lock().unwrap(),
         Err(_) => Ended::Panicked,

@@ -22,9 +22,10 @@ pub(super) enum Others {
 }
 
 /// How a schedule ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Ended {
     /// All but the suspended thread came to their ends.
+    #[default]
     All,
     /// Nobody but the suspended thread could have gone on.
     Blocked,
@@ -113,7 +114,7 @@ impl Suspending {
             random: SmallRng::seed_from_u64(seed),
             turn: 0,
             begun: false,
-            ended: Arc::new(Mutex::new(Ended::All)),
+            ended: Arc::default(),
         }
     }
 
