@@ -3,8 +3,8 @@
 use anyhow::Result;
 
 use super::super::figures::thousands;
-use super::canvas::{Axis, chart, decades, logarithmic};
-use super::style::{Style, style};
+use super::lines::{Line, Scale, draw};
+use super::style::style;
 
 /// A curve by name.
 #[derive(Clone, Debug)]
@@ -17,60 +17,25 @@ pub struct Curve {
     pub points: Vec<(f64, f64)>,
 }
 
-/// Labels on the x axis that would be closer than this share of it are left out.
-const LEAST_GAP: f64 = 0.06;
-
 /// An SVG with both axes logarithmic; the x axis is labelled where points are.
 ///
 /// # Errors
 /// If it cannot be drawn.
 pub fn curves(title: &str, x_title: &str, y_title: &str, curves: &[Curve]) -> Result<String> {
     let mut seen = [0; 2];
-    let looks: Vec<Style> = curves
+    let lines: Vec<Line> = curves
         .iter()
-        .map(|curve| style(if curve.ours { "ours" } else { "rival" }, &mut seen))
+        .map(|curve| Line {
+            name: curve.name.clone(),
+            style: style(if curve.ours { "ours" } else { "rival" }, &mut seen),
+            points: curve.points.clone(),
+        })
         .collect();
     let points = || curves.iter().flat_map(|curve| &curve.points);
-    let (xs, ys) = (
-        decades(points().map(|(x, _)| *x)),
-        decades(points().map(|(_, y)| *y)),
-    );
-    let across = |x: f64| 0.04 + 0.92 * logarithmic(x, xs);
-    let mut labelled: Vec<f64> = points().map(|(x, _)| *x).collect();
-    labelled.sort_by(f64::total_cmp);
-    labelled.dedup_by(|next, kept| across(*next) - across(*kept) < LEAST_GAP);
-    let x = Axis {
-        title: format!("{x_title}, logarithmic"),
-        ticks: labelled
-            .into_iter()
-            .map(|x| (across(x), thousands(x as u64)))
-            .collect(),
-    };
-    let y = Axis {
-        title: format!("{y_title}, logarithmic"),
-        ticks: (ys.0..=ys.1)
-            .map(|power| {
-                let value = 10_f64.powi(power);
-                (logarithmic(value, ys), thousands(value as u64))
-            })
-            .collect(),
-    };
-    let legend: Vec<(String, Style)> = curves
-        .iter()
-        .zip(&looks)
-        .map(|(curve, style)| (curve.name.clone(), *style))
-        .collect();
-    chart(title, &x, &y, 420, &legend, |canvas| {
-        for (curve, style) in curves.iter().zip(&looks) {
-            let places: Vec<(f64, f64)> = curve
-                .points
-                .iter()
-                .map(|(x, y)| (across(*x), logarithmic(*y, ys)))
-                .collect();
-            canvas.curve(&places, style)?;
-        }
-        Ok(())
-    })
+    let x = Scale::by_values(x_title, points().map(|(x, _)| *x).collect());
+    let up = points().map(|(_, y)| *y);
+    let y = Scale::by_decades(y_title, up, |value| thousands(value as u64));
+    draw(title, &x, &y, 420, &lines)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod canvas;
 mod curves;
 mod keyed_memory;
 mod latency;
+mod lines;
 mod memory;
 mod style;
 mod throughput;
@@ -54,7 +55,7 @@ pub const ATTACK_FILE: &str = "memory-under-attack.svg";
 
 /// Whether there is an attack to draw.
 pub fn has_attack(run: &Run) -> bool {
-    !attack::attack_curves(run).is_empty()
+    !attack::attack_lines(run).is_empty()
 }
 
 /// The file of throughput by threads in a state.
