@@ -52,14 +52,19 @@ fn algorithms(summary: &Summary) -> String {
 }
 
 fn row(algorithm: &AlgorithmSummary) -> Vec<String> {
-    const NOT_SEEN: &str = "-";
+    let figures = figures(algorithm, "-");
+    [algorithm.name.into()].into_iter().chain(figures).collect()
+}
+
+/// The figures of an algorithm, from the allowed to the time of a decision; `unseen` stands where
+/// there is none.
+pub(super) fn figures(algorithm: &AlgorithmSummary, unseen: &str) -> [String; 9] {
     let compared = |of: fn(&Comparison) -> String| match &algorithm.against_oracle {
         Some(comparison) => of(comparison),
-        None => NOT_SEEN.into(),
+        None => unseen.into(),
     };
     let bytes = algorithm.bytes_per_key;
-    vec![
-        algorithm.name.into(),
+    [
         number(algorithm.allowed),
         number(algorithm.denied),
         number(algorithm.errors),
@@ -70,7 +75,7 @@ fn row(algorithm: &AlgorithmSummary) -> Vec<String> {
             None => "0 %".into(),
             Some(worst) => percent(worst.share),
         }),
-        bytes.map_or(NOT_SEEN.into(), |bytes| number(bytes.round() as u64)),
+        bytes.map_or(unseen.into(), |bytes| number(bytes.round() as u64)),
         format!("{:.1}", algorithm.ns_per_decision),
     ]
 }
