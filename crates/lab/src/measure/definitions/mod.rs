@@ -198,14 +198,22 @@ fn check_together(all: &[Definition]) -> Result<(), DefinitionError> {
 /// # Panics
 /// If definitions are malformed: ask [`all`] first where a user may have written them.
 pub fn speed(state: State) -> &'static Speed {
-    let all = all().unwrap_or_else(|error| panic!("{error}"));
-    let of_state = |definition: &'static Definition| match &definition.workload {
-        Workload::Speed(speed) if speed.state == state => Some(speed),
+    let mut speeds = of_kind(|workload| match workload {
+        Workload::Speed(speed) => Some(speed),
         _ => None,
-    };
-    all.iter()
-        .find_map(of_state)
+    });
+    speeds
+        .find(|speed| speed.state == state)
         .expect("each state has its file")
+}
+
+/// What `pick` takes of the workloads of all definitions, in their order.
+fn of_kind<T: 'static>(
+    pick: impl Fn(&'static Workload) -> Option<&'static T>,
+) -> impl Iterator<Item = &'static T> {
+    let all = all().unwrap_or_else(|error| panic!("{error}"));
+    all.iter()
+        .filter_map(move |definition| pick(&definition.workload))
 }
 
 /// The definitions of traffic for accuracy, in their order.
@@ -213,12 +221,10 @@ pub fn speed(state: State) -> &'static Speed {
 /// # Panics
 /// If definitions are malformed: ask [`all`] first where a user may have written them.
 pub fn accuracy() -> impl Iterator<Item = &'static Accuracy> {
-    let all = all().unwrap_or_else(|error| panic!("{error}"));
-    all.iter()
-        .filter_map(|definition| match &definition.workload {
-            Workload::Accuracy(accuracy) => Some(accuracy),
-            _ => None,
-        })
+    of_kind(|workload| match workload {
+        Workload::Accuracy(accuracy) => Some(accuracy),
+        _ => None,
+    })
 }
 
 /// The definitions of workloads of many keys, in their order.
@@ -226,12 +232,10 @@ pub fn accuracy() -> impl Iterator<Item = &'static Accuracy> {
 /// # Panics
 /// If definitions are malformed: ask [`all`] first where a user may have written them.
 pub fn keyed() -> impl Iterator<Item = &'static Keyed> {
-    let all = all().unwrap_or_else(|error| panic!("{error}"));
-    all.iter()
-        .filter_map(|definition| match &definition.workload {
-            Workload::Keyed(keyed) => Some(keyed),
-            _ => None,
-        })
+    of_kind(|workload| match workload {
+        Workload::Keyed(keyed) => Some(keyed),
+        _ => None,
+    })
 }
 
 /// The definitions of attacks on stores of many keys, in their order.
@@ -239,10 +243,8 @@ pub fn keyed() -> impl Iterator<Item = &'static Keyed> {
 /// # Panics
 /// If definitions are malformed: ask [`all`] first where a user may have written them.
 pub fn attacks() -> impl Iterator<Item = &'static Attack> {
-    let all = all().unwrap_or_else(|error| panic!("{error}"));
-    all.iter()
-        .filter_map(|definition| match &definition.workload {
-            Workload::Attack(attack) => Some(attack),
-            _ => None,
-        })
+    of_kind(|workload| match workload {
+        Workload::Attack(attack) => Some(attack),
+        _ => None,
+    })
 }
