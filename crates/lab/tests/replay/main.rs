@@ -1,7 +1,7 @@
 //! `lab replay` as other programs call it: the built command, its exit status, and what it writes.
 
 mod ahead;
-mod any_bytes;
+mod any_lines;
 mod bad_input;
 mod conformance;
 #[cfg(unix)]
