@@ -21,6 +21,11 @@ pub(crate) fn bytes(bytes: u64) -> String {
     format!("{} B", thousands(bytes))
 }
 
+/// Bytes in MiB, three digits, without the unit: `0.382`.
+pub(crate) fn mib(bytes: u64) -> String {
+    digits(bytes as f64 / f64::from(1 << 20))
+}
+
 /// A whole number with thousands set apart.
 pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();

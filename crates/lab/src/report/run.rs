@@ -211,11 +211,14 @@ impl Run {
         })
     }
 
-    /// The cells of all rounds together of one kind of latency: state, threads, load.
+    /// The cells of all rounds together of one kind of latency, in which there is a limiter and not
+    /// the floor alone: state, threads, load.
     pub fn latency_cells<L: Latency>(&self) -> Vec<(State, usize, Option<u32>)> {
+        let is_limiter = |name: &str| self.limiters().any(|who| who.contestant == name);
         sorted(self.latency.iter().filter_map(|row| {
             let cell = (State::from_word(&row.state)?, row.threads, row.load_percent);
-            (row.round == 0 && row.kind == L::LABEL).then_some(cell)
+            let is_in = row.round == 0 && row.kind == L::LABEL && is_limiter(&row.contestant);
+            is_in.then_some(cell)
         }))
     }
 

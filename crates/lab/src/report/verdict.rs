@@ -6,7 +6,7 @@ use crate::measure::state::State;
 
 pub(super) use super::markdown::text::code;
 
-use super::figures::{bytes, list, millions, percent, thousands, time, times};
+use super::figures::{bytes, list, mib, millions, percent, thousands, time, times};
 use super::markdown::attack::{courses, who};
 use super::markdown::text::words;
 use super::run::Run;
@@ -67,7 +67,7 @@ pub(super) fn findings(run: &Run) -> Vec<Finding> {
         findings.push(fastest(run, state));
     }
     findings.extend([Finding::of(memory(run)), wrong(run)]);
-    findings.extend(attacked(run));
+    findings.extend(attacked(run).map(Finding::of));
     findings.extend(preempted(run).map(Finding::of));
     findings.push(losses(run));
     findings
@@ -285,35 +285,47 @@ fn how_wrong(run: &Run, name: &str) -> Option<String> {
     ))
 }
 
-/// What a flood of new keys did to each store's memory.
-fn attacked(run: &Run) -> Option<Finding> {
+/// What a flood of new keys did to each store's memory, the smallest first.
+fn attacked(run: &Run) -> Option<String> {
     let first = run.keyed_attack.first()?;
-    let told = |course: Vec<&KeyedAttackRow>| {
-        let last = *course.last()?;
+    let courses = courses(run);
+    let mut ends: Vec<&KeyedAttackRow> = courses
+        .iter()
+        .filter_map(|course| course.last().copied())
+        // It could be built.
+        .filter(|last| last.asked > 0)
+        .collect();
+    ends.sort_by_key(|last| (last.bytes, who(last)));
+    let told = |last: &KeyedAttackRow| {
         let until = match last.asked {
-            0 => return None,
             all if all == first.attackers => String::new(),
             some => format!(" when stopped after {}", thousands(some)),
         };
         let fresh = match last.fresh {
             0 => String::new(),
-            fresh => format!(", {} clients with a fresh allowance", thousands(fresh)),
+            fresh => format!(" (clients with a fresh allowance: {})", thousands(fresh)),
         };
-        Some(format!(
-            "{} {}{until}{fresh}",
-            code(&who(last)),
-            bytes(last.bytes)
-        ))
+        format!("{} MiB{until}{fresh}", mib(last.bytes))
     };
-    Some(Finding {
-        head: format!(
-            "**Memory after {} attacking keys**, at a cap of {} where a store has one; no client over its limit got \
-             a fresh allowance unless said:",
+    let groups: Vec<String> = ends
+        .chunk_by(|a, b| told(a) == told(b))
+        .map(|group| {
+            let names: Vec<String> = group.iter().map(|last| code(&who(last))).collect();
+            format!("{} {}", list(&names), told(group[0]))
+        })
+        .collect();
+    let unless = match ends.iter().all(|last| last.fresh == 0) {
+        true => "",
+        false => " unless said",
+    };
+    (!groups.is_empty()).then(|| {
+        format!(
+            "**Memory after {} attacking keys**, at a cap of {} where a store has one: {}. \
+             No client over its limit got a fresh allowance{unless}.",
             thousands(first.attackers),
-            thousands(first.cap)
-        ),
-        parts: courses(run).into_iter().filter_map(told).collect(),
-        between: "; ",
+            thousands(first.cap),
+            groups.join("; ")
+        )
     })
 }
 

@@ -56,6 +56,9 @@ fn the_report_says_within_a_screen_what_was_asked() {
         "`packed-counter` let through up to 7.00 % above the limit in one window (*made up*)",
         "wrongly allowed up to 0.0700 % (*made up*)",
         "**4 threads on 2 cores, allowed, service time:** p99.9 from 900 ns",
+        "**Memory after 100,000 attacking keys**, at a cap of 1,000 where a store has one: `store/cas-ring` 1.00 MiB; \
+         `governor` 10.5 MiB (clients with a fresh allowance: 1); `governor, tidied` 10.5 MiB. \
+         No client over its limit got a fresh allowance unless said.",
     ] {
         assert!(
             verdict.contains(expected),
@@ -203,9 +206,54 @@ fn a_measurement_whose_share_is_wrong_counts_for_nothing() {
     assert_eq!(run.rate("governor", State::Denied, 1), None);
     let report = fs::read_to_string(folder.path().join("REPORT.md")).unwrap();
     assert!(
-        report.contains("15 measurements count for nothing"),
+        report.contains("15 of 675 measurements count for nothing"),
         "{report}"
     );
+}
+
+#[test]
+fn what_counts_for_nothing_is_told_where_its_kind_is_and_the_floor_alone_is_no_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut recording = recorded::recording(&[]);
+    let mut denied = recording.latency.clone();
+    denied.retain(|row| row.kind == "service time");
+    for row in &mut denied {
+        row.state = "denied".into();
+        row.share_ok = row.threads != 2 || row.contestant == "clock-only";
+    }
+    // Of what counts for nothing in every round there is no row of all rounds.
+    denied.retain(|row| row.round > 0 || row.share_ok);
+    let off = denied.iter().filter(|row| !row.share_ok).count();
+    recording.latency.extend(denied);
+    folder::write_raw(&recording, folder.path()).unwrap();
+    render(folder.path()).unwrap();
+    let report = fs::read_to_string(folder.path().join("REPORT.md")).unwrap();
+    let of = |heading: &str| {
+        let text = report.split(&format!("\n## {heading}\n")).nth(1).unwrap();
+        text.split("\n## ").next().unwrap()
+    };
+    let told = format!("- {off} of ");
+    assert!(of("Latency: service time").contains(&told), "{report}");
+    for other in ["Throughput", "Latency: response time"] {
+        assert!(!of(other).contains("count for nothing"), "{other}");
+    }
+    let tables = of("Latency: service time");
+    assert!(tables.contains("### Service time, denied, 1 thread\n"));
+    assert!(!tables.contains("### Service time, denied, 2 threads"));
+}
+
+#[test]
+fn stores_that_an_attack_leaves_alike_are_told_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut recording = recorded::recording(&[]);
+    for row in &mut recording.keyed_attack {
+        row.fresh = 0;
+    }
+    folder::write_raw(&recording, folder.path()).unwrap();
+    let verdict = verdict(&render(folder.path()).unwrap()).join("\n");
+    let told = "`store/cas-ring` 1.00 MiB; `governor` and `governor, tidied` 10.5 MiB. \
+                No client over its limit got a fresh allowance.";
+    assert!(verdict.contains(told), "{verdict}");
 }
 
 #[test]

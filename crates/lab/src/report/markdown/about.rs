@@ -87,7 +87,7 @@ pub(super) const RULES: &str = "\
 - One virtual call makes 512 decisions in a loop compiled for the limiter; what a limiter answers is kept from the optimiser whole.
 - All are on the same clock, with the same quota, on one key, cost 1, in the same state at the start, built anew for each measurement; each round runs all cells in a random order of its own.
 - The state's share of allowed decisions is measured; a measurement whose share is not what its name says counts for nothing.
-- Median, minimum and maximum over rounds, never a best-of. A median is a value that was measured.
+- Median, minimum and maximum over rounds, never a best-of. A median is a value that was measured: of an even number of them the lower of the two in the middle.
 
 ";
 

@@ -1,7 +1,7 @@
 //! What a flood of new keys does to memory, and to clients that are over their limit.
 
 use super::super::charts;
-use super::super::figures::{digits, percent, thousands, time};
+use super::super::figures::{self, digits, percent, thousands, time};
 use super::super::run::Run;
 use super::super::verdict::code;
 use super::text::{capital, data, image, items, strings, table, words};
@@ -97,9 +97,7 @@ fn row(course: &[&KeyedAttackRow], last: &KeyedAttackRow, sampled: &[u64]) -> Ve
     let mib = |asked: &u64| {
         let mut rows = course.iter();
         let row = rows.find(|row| row.asked == *asked);
-        row.map_or("—".into(), |row| {
-            digits(row.bytes as f64 / f64::from(1 << 20))
-        })
+        row.map_or("—".into(), |row| figures::mib(row.bytes))
     };
     let count = |count: Option<u64>| count.map_or("—".into(), thousands);
     let before_last = course.iter().rev().nth(1).map_or(0, |row| row.asked);

@@ -7,7 +7,7 @@ use super::super::figures::{millions, thousands, time};
 use super::super::run::Run;
 use super::super::verdict::{code, on_threads};
 use super::percentiles;
-use super::text::{capital, data, image, spread, strings, table};
+use super::text::{capital, count_for_nothing, data, image, items, spread, strings, table};
 use crate::measure::latency::{LABELS, Latency};
 use crate::measure::rows::LatencyRow;
 use crate::measure::state::State;
@@ -39,7 +39,7 @@ pub(super) fn latency<L: Latency>(run: &Run) -> String {
              With more threads than cores a thread can be preempted inside a decision; the floor's rows show what that costs without any limiter.\n\n"
         }
     };
-    for (state, threads, load) in cells {
+    for &(state, threads, load) in &cells {
         if !charts::is_charted::<L>(run, state, threads, load) {
             continue;
         }
@@ -49,7 +49,7 @@ pub(super) fn latency<L: Latency>(run: &Run) -> String {
         );
     }
     text += &data(&[LATENCY, HISTOGRAMS]);
-    for (state, threads, load) in run.latency_cells::<L>() {
+    for (state, threads, load) in cells {
         let oversubscribed = match run.is_oversubscribed(threads) {
             true => format!(" on {} cores: oversubscribed", run.environment.cores),
             false => String::new(),
@@ -64,6 +64,11 @@ pub(super) fn latency<L: Latency>(run: &Run) -> String {
         );
         text += &latency_table::<L>(run, state, threads, load);
         text += &data(&[LATENCY, HISTOGRAMS]);
+    }
+    let rows = run.latency.iter();
+    let rows = rows.filter(|row| row.round > 0 && row.kind == L::LABEL && row.cannot.is_empty());
+    if let Some(told) = count_for_nothing(rows.map(|row| row.share_ok)) {
+        text += &items([told + "."]);
     }
     text
 }

@@ -7,7 +7,9 @@ use super::super::figures::{digits, millions, percent};
 use super::super::run::Run;
 use super::super::targets::targets;
 use super::super::verdict::{code, on_threads};
-use super::text::{capital, data, image, items, spread, strings, table, words, yes};
+use super::text::{
+    capital, count_for_nothing, data, image, items, spread, strings, table, words, yes,
+};
 use crate::measure::plan::REFERENCE;
 use crate::measure::state::State;
 
@@ -81,8 +83,7 @@ fn throughput_rows(run: &Run, state: State, threads: &[usize]) -> Vec<Vec<String
         .collect()
 }
 
-/// Measurements whose share of allowed decisions was not what their state says, and contestants
-/// that cannot be measured somewhere.
+/// Contestants that cannot be measured somewhere, and measurements that do not count.
 fn not_counted(run: &Run) -> String {
     let cannot = run.throughput.iter().filter(|row| !row.cannot.is_empty());
     let mut reasons: Vec<String> = cannot
@@ -97,20 +98,9 @@ fn not_counted(run: &Run) -> String {
         .collect();
     reasons.sort();
     reasons.dedup();
-    let off = run
-        .throughput
-        .iter()
-        .filter(|row| !row.share_ok && row.cannot.is_empty());
-    let off_latency = run
-        .latency
-        .iter()
-        .filter(|row| !row.share_ok && row.cannot.is_empty());
-    let count = off.count() + off_latency.count();
-    if count > 0 {
-        reasons.push(format!(
-            "{count} measurements count for nothing, because their share of allowed decisions was not what their state's name says even at the third try; `share_ok` in the CSV is false for them"
-        ));
-    }
+    let rows = run.throughput.iter();
+    let rows = rows.filter(|row| row.round > 0 && row.cannot.is_empty());
+    reasons.extend(count_for_nothing(rows.map(|row| row.share_ok)));
     items(reasons.into_iter().map(|reason| reason + "."))
 }
 

@@ -48,6 +48,20 @@ pub(super) fn items(items: impl IntoIterator<Item = String>) -> String {
     lines.collect::<String>() + "\n"
 }
 
+/// How many measurements of the rounds do not count, if there are any; `share_ok` is theirs.
+pub(super) fn count_for_nothing(share_ok: impl Iterator<Item = bool>) -> Option<String> {
+    let (mut all, mut off) = (0, 0);
+    for counts in share_ok {
+        all += 1;
+        off += usize::from(!counts);
+    }
+    (off > 0).then(|| {
+        format!(
+            "{off} of {all} measurements count for nothing, because their share of allowed decisions was not what their state's name says even at the third try; `share_ok` in the CSV is false for them"
+        )
+    })
+}
+
 pub(super) fn yes(is: bool) -> String {
     if is { "yes".into() } else { "no".into() }
 }
