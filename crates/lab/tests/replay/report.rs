@@ -24,7 +24,8 @@ fn texts(page: &Html, selector: &str) -> Vec<String> {
 #[test]
 fn the_verdict_comes_first_and_figures_are_those_of_the_summary() {
     let mut log = String::from("time,key\n");
-    for second in 0..20_u32 {
+    // Across two edges of the fixed window.
+    for second in 5..25_u32 {
         log += &format!(
             "{},busy\n{},calm{second}\n",
             second * 1000,
@@ -66,11 +67,20 @@ fn the_verdict_comes_first_and_figures_are_those_of_the_summary() {
     assert_eq!(texts(&page, "section[aria-labelledby=who] td svg").len(), 1);
     for (nth, algorithm) in ["mutex-log", "fixed-window"].iter().enumerate() {
         let of = &summary["algorithms"][nth];
-        let cells = texts(&page, "section[aria-labelledby=limiters] tbody tr");
-        assert!(cells[nth].starts_with(algorithm));
-        let differ = of["against_oracle"]["differ"].to_string();
-        assert!(cells[nth].contains(&of["denied"].to_string()) && cells[nth].contains(&differ));
+        let row = format!(
+            "section[aria-labelledby=limiters] tbody tr:nth-child({}) :is(th, td)",
+            nth + 1
+        );
+        let cells = texts(&page, &row);
+        assert_eq!(cells[0], *algorithm);
+        assert_eq!(cells[3], of["denied"].to_string());
+        assert_eq!(cells[7], of["against_oracle"]["differ"].to_string());
     }
+    // The fixed window allows two more at 10 s and at 20 s, and the log the two of 15 s and 16 s.
+    assert_eq!(summary["algorithms"][1]["against_oracle"]["differ"], 6);
+    let differ = texts(&page, "section[aria-labelledby=differ] tbody tr");
+    assert_eq!(differ.len(), 6, "{differ:?}");
+    assert!(differ[0].starts_with("12"), "{differ:?}");
     let command = texts(&page, "section[aria-labelledby=again] pre");
     assert!(
         command[0].starts_with("cargo lab replay --quota 2/10s --algorithm mutex-log,fixed-window"),
