@@ -1,9 +1,7 @@
 //! Reading ahead: one thread reads and parses while another decides.
 //!
 //! Batches go to and fro: a few of them, made before the reading begins, so that the reader waits
-//! for whoever decides, and a log of any length takes no more memory than they do. Once they are
-//! made the reader allocates next to nothing, since what is allocated while limiters decide is counted
-//! as theirs.
+//! for whoever decides, and a log of any length takes no more memory than they do.
 
 use std::io::Read;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -83,6 +81,19 @@ impl Ahead {
                 Err(panic) => std::panic::resume_unwind(panic),
                 Ok(()) => unreachable!("a reader ends with the last batch"),
             },
+        }
+    }
+
+    /// Waits until the reader has gone, after its last batch, and has given back what it took.
+    pub(super) fn end(self) {
+        let Ahead {
+            full,
+            empty,
+            thread,
+        } = self;
+        drop((full, empty));
+        if let Err(panic) = thread.join() {
+            std::panic::resume_unwind(panic);
         }
     }
 

@@ -152,6 +152,7 @@ pub fn replay(
             requests: engine.requests,
         });
         if batch.is_last {
+            ahead.end();
             break batch.bad_lines;
         }
         ahead.give_back(batch);
@@ -288,10 +289,11 @@ impl Engine {
         Ok(())
     }
 
-    fn summary(&self, input: InputSummary, options: &Options) -> Summary {
+    fn summary(self, input: InputSummary, options: &Options) -> Summary {
         let keys = self.keys.len() as f64;
         let decisions = self.requests as f64;
-        let algorithm = |(lane, differ): (&Lane, &u64)| AlgorithmSummary {
+        let most_denied = self.most_denied();
+        let algorithm = |(lane, differ): (Lane, u64)| AlgorithmSummary {
             name: lane.run.algorithm.name,
             exact: lane.run.algorithm.exact,
             allowed: lane.tally.allowed,
@@ -301,11 +303,11 @@ impl Engine {
             against_oracle: lane.judge.as_ref().map(|judge| Comparison {
                 false_allows: judge.false_allows,
                 false_denies: judge.false_denies,
-                differ: *differ,
+                differ,
                 worst_overshoot: judge.overshoot(),
             }),
-            bytes_per_key: options.meter.map(|_| lane.run.bytes as f64 / keys),
             ns_per_decision: lane.run.nanos as f64 / decisions,
+            bytes_per_key: lane.run.end().map(|bytes| bytes as f64 / keys),
         };
         Summary {
             schema: SCHEMA,
@@ -322,9 +324,14 @@ impl Engine {
             } else {
                 "acquire"
             },
-            algorithms: self.lanes.iter().zip(&self.differ).map(algorithm).collect(),
+            algorithms: self
+                .lanes
+                .into_iter()
+                .zip(self.differ)
+                .map(algorithm)
+                .collect(),
             skipped: options.skipped.clone(),
-            most_denied: self.most_denied(),
+            most_denied,
         }
     }
 

@@ -69,8 +69,8 @@ pub(super) struct Run {
     pub(super) answers: Vec<Answer>,
     /// Spent on deciding.
     pub(super) nanos: u64,
-    /// Allocated by the limiters and not freed.
-    pub(super) bytes: i64,
+    /// What the store took when it had no key.
+    bytes_empty: u64,
 }
 
 impl Run {
@@ -89,24 +89,37 @@ impl Run {
         detailed: bool,
         meter: Option<Meter>,
     ) -> Result<Run, BuildError> {
+        let before = meter.map_or(0, |meter| meter());
+        let store = (algorithm.store)(quotas, options)?;
+        let bytes_empty = meter.map_or(0, |meter| meter().wrapping_sub(before));
         Ok(Run {
             algorithm,
-            store: (algorithm.store)(quotas, options)?,
+            store,
             detailed,
             meter,
             answers: Vec::new(),
             nanos: 0,
-            bytes: 0,
+            bytes_empty,
         })
+    }
+
+    /// Ends it. The bytes that its keys' limiters had allocated, if they are counted: what is given
+    /// back when they go. Counted then, since a meter counts for all threads, and while requests are
+    /// decided another thread reads.
+    pub(super) fn end(self) -> Option<u64> {
+        let meter = self.meter?;
+        let before = meter();
+        drop(self.store);
+        let given_back = before.wrapping_sub(meter());
+        Some(given_back.saturating_sub(self.bytes_empty))
     }
 
     /// Decides a batch.
     pub(super) fn decide(&mut self, requests: &[Request]) {
-        // What the run itself needs is allocated before the counting begins.
+        // What the run itself needs is allocated before the clock is read.
         self.answers.clear();
         self.answers.reserve(requests.len());
 
-        let allocated = self.meter.map(|meter| meter());
         let start = Instant::now();
         self.store
             .fetch(&mut requests.iter().map(|request| request.key));
@@ -129,8 +142,5 @@ impl Run {
             false => self.answers.extend(requests.iter().map(decide)),
         }
         self.nanos += u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        if let (Some(meter), Some(before)) = (self.meter, allocated) {
-            self.bytes += meter().wrapping_sub(before).cast_signed();
-        }
     }
 }
