@@ -181,5 +181,14 @@ mod tests {
             prop_assert_eq!(head.place_of(nth, capacity), expected);
             prop_assert_eq!(head.index_of(nth, capacity), expected.index);
         }
+
+        /// The laps run modulo 2^16, backwards too.
+        #[test]
+        fn a_lap_before_is_the_same_slot_one_lap_earlier(
+            index in 0..MAX_CAPACITY, lap in prop_oneof![Just(0), 0..1_u64 << 16],
+        ) {
+            let before = Place { index, lap }.a_lap_before();
+            prop_assert_eq!(before, Place { index, lap: (lap + (1 << 16) - 1) % (1 << 16) });
+        }
     }
 }

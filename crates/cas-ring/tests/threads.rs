@@ -57,12 +57,20 @@ fn worst_window(accepted: &[Accepted], quota: &Quota) -> u64 {
     worst
 }
 
-/// 2,000 rounds of 5 ms by 8 threads, limits 1 to 64, one and two quotas, costs 1 to 4.
+/// How many rounds: 2,000, or as many as `WINDOWPANE_ROUNDS` says (`cargo xtask mutants` does).
+fn rounds() -> u64 {
+    match std::env::var("WINDOWPANE_ROUNDS") {
+        Ok(rounds) => rounds.parse().expect("WINDOWPANE_ROUNDS: a whole number"),
+        Err(_) => 2_000,
+    }
+}
+
+/// Rounds of 5 ms by 8 threads, limits 1 to 64, one and two quotas, costs 1 to 4.
 #[test]
 fn eight_threads_never_take_one_permit_too_many_and_lose_none() {
     let clock = MonotonicClock::new();
     let barrier = Barrier::new(THREADS);
-    for round in 0..2_000_u64 {
+    for round in 0..rounds() {
         let limit = 1 + round % 64;
         // A window that ends many times in the round, and one that does not.
         let window = [ROUND / 40, ROUND * 100][(round / 64 % 2) as usize];
