@@ -146,11 +146,16 @@ mod tests {
         }
     }
 
+    /// Small ones too, in which a place often lies at an edge of the lap.
+    fn capacity() -> impl Strategy<Value = u64> {
+        prop_oneof![1..8_u64, 1..=MAX_CAPACITY]
+    }
+
     proptest! {
         /// Packing is exact, and no field carries into a neighbour.
         #[test]
         fn a_claim_changes_each_field_as_arithmetic_on_whole_numbers_would(
-            time: u64, capacity in 1..=MAX_CAPACITY, index: u64,
+            time: u64, capacity in capacity(), index: u64,
             lap in prop_oneof![0..1_u64 << 16, Just((1 << 16) - 1)],
             filled: u64, kept: u64, cost: u64,
         ) {
@@ -171,7 +176,7 @@ mod tests {
 
         #[test]
         fn the_nth_newest_is_n_places_back(
-            capacity in 1..=MAX_CAPACITY, index: u64, lap in 0..1_u64 << 16, nth: u64,
+            capacity in capacity(), index: u64, lap in 0..1_u64 << 16, nth: u64,
         ) {
             let (index, nth) = (index % capacity, 1 + nth % capacity);
             let head = head(0, index, lap, 0);

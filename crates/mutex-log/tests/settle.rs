@@ -105,3 +105,24 @@ fn hollow_entries_do_not_pile_up() {
         assert_eq!(look.remaining_per_quota()[0], 92);
     }
 }
+
+/// Among many entries that count, the hollow ones are dropped when they are as many: seldom enough
+/// for each drop, which goes through the whole log, to be paid by as many calls.
+#[test]
+fn hollow_entries_are_dropped_when_the_log_has_doubled() {
+    let log = log(&["1000/365d", "10req/1s"]);
+    let at = |call: u64| call * SECOND / 10;
+    for call in 0..100 {
+        assert!(log.acquire_at(at(call), Cost::ONE).unwrap().is_allowed());
+    }
+    let mut longest = 0;
+    for call in 100..5_000 {
+        assert!(log.acquire_at(at(call), Cost::ONE).unwrap().is_allowed());
+        log.settle_at(at(call), Cost::ONE, 0);
+        longest = longest.max(log.snapshot().len());
+    }
+    // A hundred of permits, and ten of the last second.
+    assert!((200..=220).contains(&longest), "{longest} entries");
+    let look = log.peek_at(at(5_000), Cost::ONE).unwrap();
+    assert_eq!(look.remaining_per_quota()[0], 899);
+}
