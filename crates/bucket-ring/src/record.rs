@@ -21,7 +21,8 @@ impl Record {
 
     #[inline]
     pub(crate) fn new(bucket: u64, accepted: u64) -> Record {
-        Record((bucket & BUCKET_MASK) << COUNT_BITS | accepted)
+        // The shift leaves the low bits of the number.
+        Record(bucket << COUNT_BITS | accepted)
     }
 
     /// How many buckets before `bucket` this one is, if that is less than 2^24.

@@ -389,10 +389,7 @@ impl ChangeQuotas for CasRing {
         // What counts is younger than a window of 365 days then, as after a claim that forgets, and
         // what has left every window is not among it: a longer one does not bring it back.
         let window = self.longest_window.min(quotas.longest_window());
-        let kept = match at - head.time >= window {
-            true => 0,
-            false => self.used(head, at, window, head.filled()),
-        };
+        let kept = self.used(head, at, window, head.filled());
         let (before, after) = (head.to_bits(), head.keeping(at, kept).to_bits());
         let _ = self
             .head

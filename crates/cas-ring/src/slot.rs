@@ -30,7 +30,8 @@ impl Slot {
     /// The record of the permit at `place`, accepted at `time`.
     #[inline]
     pub(crate) fn record(place: Place, time: Nanos) -> Slot {
-        Slot((place.lap & TAG_MASK) << TIME_BITS | time & TIME_MASK)
+        // The shift leaves the low bits of the lap.
+        Slot(place.lap << TIME_BITS | time & TIME_MASK)
     }
 
     /// Whether this is what the lap of `place` has written.
