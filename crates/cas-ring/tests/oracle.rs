@@ -1,6 +1,7 @@
 //! The ring against the oracle, on random inputs: decision, wait, what remains, idleness.
 
 use std::cell::Cell;
+use std::iter;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -164,9 +165,17 @@ fn the_ring_decides_as_the_log_does() {
 /// must forget before a time is read as one of 2.28 years later.
 #[test]
 fn a_trickle_over_centuries_is_read_right() {
-    for (limit, window_days, step_days) in
-        [(50, 365, 20), (3, 365, 364), (400, 365, 1), (9, 30, 29)]
-    {
+    // In steps of 60 days, each past a multiple of 2^52 ns, the permit that decides on the ring of 33
+    // is some 960 days old: with the slots' bits alone it would look like one of 126. The clock that
+    // ticks in milliseconds never tells a low bit.
+    for (limit, window_days, step_days, tick) in [
+        (33, 365, 60, 1),
+        (33, 365, 60, 1 << 20),
+        (50, 365, 20, 1),
+        (3, 365, 364, 1),
+        (400, 365, 1, 1),
+        (9, 30, 29, 1),
+    ] {
         let day = 86_400_000_000_000;
         let quota = Quota::from_nanos(limit, window_days * day, Unit::Permits).unwrap();
         let (ring, log) = (CasRing::new(quota).unwrap(), <MutexLog>::new(quota));
@@ -177,10 +186,33 @@ fn a_trickle_over_centuries_is_read_right() {
             now += step_days * day - (i * 7_919) % day;
             i += 1;
             let cost = Cost::new(1 + i % 3).unwrap();
+            let at = now - now % tick;
             assert_eq!(
-                ring.acquire_detailed_at(now, cost),
-                log.acquire_detailed_at(now, cost),
-                "at {now}"
+                ring.acquire_detailed_at(at, cost),
+                log.acquire_detailed_at(at, cost),
+                "at {at}"
+            );
+        }
+    }
+}
+
+/// What a slot's 56 bits of time cannot tell must be forgotten before it is that old, whichever of the
+/// 16 stretches of 2^52 ns until then something is accepted in.
+#[test]
+fn what_is_forgotten_does_not_hang_on_when_calls_come() {
+    let stretch = 1_u64 << 52;
+    let quota = Quota::from_nanos(40, MAX_WINDOW, Unit::Permits).unwrap();
+    for set in 0..1_u64 << 16 {
+        let (ring, log) = (CasRing::new(quota).unwrap(), <MutexLog>::new(quota));
+        let inside = (1..=16).filter(|i| set >> (i - 1) & 1 == 1);
+        let ones = inside.map(|i| (i * stretch + stretch / 4, 1));
+        let calls = iter::once((stretch / 10, 20)).chain(ones);
+        for (at, cost) in calls.chain([(16 * stretch + stretch / 3, 1)]) {
+            let cost = Cost::new(cost).unwrap();
+            assert_eq!(
+                ring.acquire_detailed_at(at, cost),
+                log.acquire_detailed_at(at, cost),
+                "at {at}, in the stretches {set:b}"
             );
         }
     }

@@ -66,6 +66,8 @@ pub(crate) fn run(args: &Args) -> ExitCode {
             // What a copy of the workspace compiles is of use to no other: it goes with the copy.
             .env_remove("CARGO_TARGET_DIR")
             .env("WINDOWPANE_ROUNDS", ROUNDS)
+            // That a test fails is enough: the smallest case that does is not looked for.
+            .env("PROPTEST_MAX_SHRINK_ITERS", "0")
             .args(&args.more);
         if !beside.is_empty() {
             let tested: Vec<_> = std::iter::once(name)
