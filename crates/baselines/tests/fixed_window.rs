@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use proptest::prelude::*;
-use windowpane_baselines::FixedWindow;
+use windowpane_baselines::{FixedWindow, FixedWindowRule};
+use windowpane_core::one_word::{self, OneWordRule, Verdict};
 use windowpane_core::{
     AcquireError, BuildError, Cost, Decision, Quota, Quotas, RateLimiter, Settle, Unit,
 };
@@ -160,4 +161,44 @@ fn nine_pairs_of_taking_and_giving_back_leave_the_capacity_as_it_was() {
             .unwrap()
             .is_allowed()
     );
+}
+
+/// The wait after which there is more is told where something is used, and ends with the window.
+#[test]
+fn more_remains_when_it_is_told() {
+    let rule = |quota: &str| FixedWindowRule::new(quota.parse().unwrap(), 0).unwrap();
+    let after = |rule: &FixedWindowRule, word, charge| match rule.decide(word, 4, charge) {
+        Ok(Verdict::Allowed { word, .. }) => word,
+        other => panic!("{other:?}"),
+    };
+    let three = rule("3/10ns");
+    assert_eq!(one_word::more_after(&three, 0, 4), None);
+    let word = after(&three, 0, 2);
+    assert_eq!(one_word::more_after(&three, word, 4), Some(6));
+    assert_eq!(one_word::more_after(&three, word, 9), Some(1));
+    assert_eq!(one_word::more_after(&three, word, 10), None);
+    let word = after(&three, word, 1);
+    assert_eq!(one_word::more_after(&three, word, 4), Some(6));
+    assert_eq!(one_word::more_after(&rule("0/10ns"), 0, 4), None);
+}
+
+#[test]
+fn a_limit_of_0_denies_without_a_wait_and_has_nothing_left() {
+    let limiter = limiter("0/1s");
+    for answer in [
+        limiter.acquire_detailed_at(5, Cost::ONE),
+        limiter.peek_at(5, cost(9)),
+    ] {
+        let answer = answer.unwrap();
+        assert_eq!(answer.decision().denied().unwrap().retry_after(), None);
+        assert_eq!(answer.remaining(), 0);
+    }
+}
+
+#[test]
+fn a_count_of_requests_gives_nothing_back() {
+    let limiter = limiter("2req/1s");
+    assert!(limiter.acquire_at(0, cost(500)).unwrap().is_allowed());
+    limiter.settle_at(0, cost(500), 0);
+    assert_eq!(limiter.peek_at(0, Cost::ONE).unwrap().remaining(), 0);
 }

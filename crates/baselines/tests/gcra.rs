@@ -165,8 +165,9 @@ fn past_its_range_it_is_an_error_and_not_a_wrong_decision() {
 #[test]
 fn a_limit_of_0_denies_without_a_wait() {
     let limiter = Gcra::new(quota("0/1s")).unwrap();
-    let denied = limiter.acquire_at(5, Cost::ONE).unwrap().denied().unwrap();
-    assert_eq!(denied.retry_after(), None);
+    let answer = limiter.acquire_detailed_at(5, Cost::ONE).unwrap();
+    assert_eq!(answer.decision().denied().unwrap().retry_after(), None);
+    assert_eq!(answer.remaining(), 0);
 }
 
 #[test]

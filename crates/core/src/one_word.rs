@@ -79,7 +79,7 @@ pub trait OneWordRule: Send + Sync + Sized {
     /// the limit at once.
     fn decide(&self, word: u64, now: Nanos, charge: u64) -> Result<Verdict, AcquireError>;
 
-    /// What is left of the quota at `now`; 0 outside the range of time.
+    /// What is left of the quota at `now`, so never more than its limit; 0 outside the range of time.
     fn remaining(&self, word: u64, now: Nanos) -> u64;
 
     /// Whether forgetting `word` at `now` changes no later decision.
@@ -343,17 +343,9 @@ pub fn check(quota: &Quota, cost: Cost) -> Result<Option<u64>, AcquireError> {
     }
 }
 
-/// What is left of the quota once the word is `word`; 0 of a limit of 0.
-fn left<R: OneWordRule>(rule: &R, word: u64, now: Nanos) -> u64 {
-    match rule.quota().limit() {
-        0 => 0,
-        _ => rule.remaining(word, now),
-    }
-}
-
 /// `decision`, after which the word is `word`, with what remains.
 pub fn detailed<R: OneWordRule>(rule: &R, word: u64, now: Nanos, decision: Decision) -> Detailed {
-    let left = left(rule, word, now);
+    let left = rule.remaining(word, now);
     Detailed::new(
         decision,
         &rule.quota().into(),
@@ -364,7 +356,7 @@ pub fn detailed<R: OneWordRule>(rule: &R, word: u64, now: Nanos, decision: Decis
 /// The wait from `now` after which more would remain if nothing else were accepted meanwhile; `None`
 /// where nothing is used or no wait helps.
 pub fn more_after<R: OneWordRule>(rule: &R, word: u64, now: Nanos) -> Option<Nanos> {
-    let left = left(rule, word, now);
+    let left = rule.remaining(word, now);
     if left >= rule.quota().limit() {
         return None;
     }

@@ -124,6 +124,39 @@ fn the_largest_cost_is_bounded_by_permits_and_stopped_by_requests() {
     assert_eq!(requests.largest_cost(&[60, 2]), 2);
 }
 
+#[test]
+fn the_longest_window_and_the_largest_limit_are_those_of_any_quota() {
+    let quotas = Quotas::parse(["3/2s", "20/1s", "7/5s", "4/3s"]).unwrap();
+    assert_eq!(quotas.longest_window(), 5_000_000_000);
+    assert_eq!(quotas.largest_limit(), 20);
+    assert_eq!(quotas.to_string(), "3/2s and 20/1s and 7/5s and 4/3s");
+}
+
+/// An error tells the span in a unit that leaves digits to read, and none that was not there.
+#[test]
+fn an_error_tells_how_long_the_time_would_last() {
+    const SECOND: u128 = 1_000_000_000;
+    const DAY: u128 = 86_400 * SECOND;
+    let told = |covers: u128| {
+        let error = BuildError::RangeTooShort {
+            algorithm: "it",
+            quota: "1/1s".parse().unwrap(),
+            covers,
+            fits: "no".into(),
+        };
+        let text = error.to_string();
+        let (_, after) = text.split_once("run out after ").unwrap();
+        after.split_once(',').unwrap().0.to_string()
+    };
+    assert_eq!(told(2 * 365 * DAY), "2 years");
+    assert_eq!(told(9 * 365 * DAY + 364 * DAY), "9 years");
+    assert_eq!(told(2 * 365 * DAY - 1), "729 days");
+    assert_eq!(told(2 * DAY), "2 days");
+    assert_eq!(told(2 * DAY - 1), "172799 seconds");
+    assert_eq!(told(2 * SECOND), "2 seconds");
+    assert_eq!(told(2 * SECOND - 1), "1999999999 nanoseconds");
+}
+
 proptest! {
     #[test]
     fn every_window_is_read_back_as_it_was_written(nanos in 1..=MAX_WINDOW, round in 0..5u32) {

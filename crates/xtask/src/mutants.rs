@@ -4,17 +4,38 @@ use std::process::ExitCode;
 
 use crate::tools::{cargo, first_line, workspace};
 
-/// The crates that are mutated, and whose tests beside their own are run: what `core` decides is
-/// tested where it is used.
-const CRATES: &[(&str, &[&str])] = &[
-    ("core", &["mutex-log", "packed-counter", "baselines"]),
-    ("mutex-log", &[]),
-    ("cas-ring", &[]),
-    ("packed-counter", &[]),
-    ("bucket-ring", &[]),
-    ("baselines", &[]),
-    ("keyed", &[]),
+/// The crates that are mutated.
+const CRATES: &[&str] = &[
+    "core",
+    "mutex-log",
+    "cas-ring",
+    "packed-counter",
+    "bucket-ring",
+    "baselines",
+    "keyed",
 ];
+
+/// What `cargo mutants` is told of a crate: once, or once for each part of it. What `core` decides is
+/// tested where it is used.
+fn parts(name: &str) -> &'static [&'static [&'static str]] {
+    match name {
+        "core" => &[
+            &[
+                "--exclude=**/core/src/wait/**",
+                "--exclude=**/core/src/change.rs",
+                "--features=tsc",
+                "--test-package=windowpane-core,windowpane-baselines",
+            ],
+            &[
+                "--file=**/core/src/wait/**",
+                "--file=**/core/src/change.rs",
+                "--features=tokio",
+                "--test-package=windowpane-core,windowpane",
+            ],
+        ],
+        _ => &[&[]],
+    }
+}
 
 /// Rounds of each test with racing threads: what a mutant breaks shows soon or never.
 const ROUNDS: &str = "128";
@@ -33,23 +54,24 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> ExitCode {
-    let unknown = |name: &&String| !CRATES.iter().any(|(known, _)| known == name);
+    let unknown = |name: &&String| !CRATES.contains(&name.as_str());
     if let Some(name) = args.crates.iter().find(unknown) {
-        let names: Vec<_> = CRATES.iter().map(|(name, _)| *name).collect();
-        eprintln!("no crate `{name}`; there are: {}", names.join(", "));
+        eprintln!("no crate `{name}`; there are: {}", CRATES.join(", "));
         return ExitCode::from(2);
     }
     if first_line("cargo", &["mutants", "--version"]).is_none() {
         eprintln!("cargo-mutants not found: cargo install cargo-mutants --locked");
         return ExitCode::FAILURE;
     }
-    let chosen = CRATES.iter().filter(|(name, _)| {
-        args.crates.is_empty() || args.crates.iter().any(|chosen| chosen == name)
+    let chosen = |name: &&str| args.crates.is_empty() || args.crates.iter().any(|c| c == name);
+    let parts = CRATES.iter().copied().filter(chosen).flat_map(|name| {
+        let parts = parts(name).iter().enumerate();
+        parts.map(move |(part, more)| (name, part, *more))
     });
     let mut survived = false;
-    for (name, beside) in chosen {
+    for (name, part, of_part) in parts {
         println!("\n=== {name}");
-        let output = workspace().join("target/mutants").join(name);
+        let output = workspace().join(format!("target/mutants/{name}/{part}"));
         // It makes the last folder of the path alone.
         if let Err(error) = std::fs::create_dir_all(&output) {
             eprintln!("cannot make {}: {error}", output.display());
@@ -68,14 +90,8 @@ pub(crate) fn run(args: &Args) -> ExitCode {
             .env("WINDOWPANE_ROUNDS", ROUNDS)
             // That a test fails is enough: the smallest case that does is not looked for.
             .env("PROPTEST_MAX_SHRINK_ITERS", "0")
+            .args(of_part)
             .args(&args.more);
-        if !beside.is_empty() {
-            let tested: Vec<_> = std::iter::once(name)
-                .chain(*beside)
-                .map(|name| format!("windowpane-{name}"))
-                .collect();
-            command.args(["--test-package", &tested.join(",")]);
-        }
         // It ends with 2 if a mutant survived, with 3 if one ran into the timeout.
         match command.status() {
             Ok(status) if status.success() => {}

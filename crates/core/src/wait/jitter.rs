@@ -80,5 +80,24 @@ mod tests {
         let longest = Jitter::up_to(Duration::MAX);
         assert_eq!(longest.after(Duration::MAX), Duration::MAX);
         assert_ne!(longest.draw(), longest.draw());
+        assert_ne!(
+            Jitter::up_to(Duration::MAX).draw(),
+            Jitter::up_to(Duration::MAX).draw()
+        );
+    }
+
+    /// The generator is SplitMix64 as published: its first numbers for the seed 1234567.
+    #[test]
+    fn whiles_are_those_of_the_published_generator() {
+        let jitter = Jitter::seeded(Duration::MAX, 1_234_567);
+        for published in [
+            6_457_827_717_110_365_317,
+            3_203_168_211_198_807_973,
+            9_817_491_932_198_370_423,
+            4_593_380_528_125_082_431,
+            16_408_922_859_458_223_821,
+        ] {
+            assert_eq!(jitter.draw(), published);
+        }
     }
 }
