@@ -1,9 +1,14 @@
 //! The flat table, call by call.
 
+use std::hash::{BuildHasher, Hasher};
+
 use windowpane_baselines::{FixedWindowRule, GcraRule};
 use windowpane_core::clock::ManualClock;
-use windowpane_core::one_word::OneWordRule;
-use windowpane_core::{AcquireError, Answer, Cost, Decision, KeyedRateLimiter, Quotas, StoreError};
+use windowpane_core::one_word::{OneWordRule, Verdict};
+use windowpane_core::{
+    AcquireError, Answer, BuildError, Cost, Decision, KeyedRateLimiter, Nanos, Quota, Quotas,
+    StoreError,
+};
 use windowpane_keyed::flat::FlatTable;
 use windowpane_keyed::{DefaultHasher, UNRECORDED, WhenFull};
 use windowpane_packed_counter::TwoWindowRule;
@@ -208,4 +213,206 @@ fn a_clock_that_ran_far_ahead_holds_nobody_up_for_long() {
         Decision::Allowed { at: 10 }
     );
     assert_eq!(wait(table.acquire_at("b", 6, Cost::ONE).unwrap()), Some(14));
+}
+
+/// How much a call examines: nothing beyond the first line for a known key that is there, the whole
+/// way twice for one that is inserted, once for one that is refused.
+#[test]
+fn what_is_examined_is_counted_to_the_entry() {
+    let table = table::<FixedWindowRule>("2/10ns", 200);
+    let way = table.entries_of_a_key() as u64;
+    assert_eq!((way, table.examined(), table.most_examined()), (32, 0, 0));
+    assert!(table.acquire_at("a", 5, Cost::ONE).unwrap().is_allowed());
+    assert_eq!(
+        (table.examined(), table.most_examined()),
+        (2 * way, 2 * way)
+    );
+    assert!(table.acquire_at("a", 5, Cost::ONE).unwrap().is_allowed());
+    assert!(!table.acquire_at("a", 5, Cost::ONE).unwrap().is_allowed());
+    let _ = table.peek_at("b", 5, Cost::ONE).unwrap();
+    assert_eq!(
+        (table.examined(), table.most_examined()),
+        (2 * way, 2 * way)
+    );
+
+    let full = self::table::<FixedWindowRule>("2/10ns", 8);
+    for key in 0..8 {
+        assert!(full.acquire_at(&key, 5, Cost::ONE).unwrap().is_allowed());
+    }
+    let before = full.examined();
+    assert!(full.acquire_at(&8, 5, Cost::ONE).is_err());
+    assert_eq!((full.examined() - before, full.most_examined()), (8, 16));
+}
+
+#[test]
+fn the_trait_answers_as_the_table_does() {
+    fn through<S: KeyedRateLimiter<str>>(store: &S) {
+        assert_eq!(store.quotas("a"), Quotas::parse(["2/10ns"]).unwrap());
+        assert!(store.acquire("a", Cost::of::<2>()).unwrap().is_allowed());
+        let denied = store.acquire_detailed("a", Cost::ONE).unwrap();
+        assert!(!denied.detailed.is_allowed());
+        assert_eq!(store.peek("a", Cost::ONE).unwrap(), denied);
+        store.reset("a");
+        assert!(store.acquire("a", Cost::of::<2>()).unwrap().is_allowed());
+    }
+    let table = table::<FixedWindowRule>("2/10ns", 8);
+    through(&table);
+    assert_eq!(table.len(), 1);
+}
+
+/// A hasher under which a key is its own hash, so that a test can say where it stands.
+#[derive(Clone, Default)]
+struct Itself(u64);
+
+impl Hasher for Itself {
+    fn write(&mut self, _bytes: &[u8]) {
+        unreachable!("keys are whole numbers here");
+    }
+
+    fn write_u64(&mut self, key: u64) {
+        self.0 = key;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+impl BuildHasher for Itself {
+    type Hasher = Itself;
+
+    fn build_hasher(&self) -> Itself {
+        Itself::default()
+    }
+}
+
+/// Eight blocks. All keys below begin in the first, and go on in the same three others.
+fn eight_blocks() -> FlatTable<GcraRule, ManualClock, Itself> {
+    FlatTable::with(
+        "1/100ns".parse::<Quota>().unwrap(),
+        64,
+        ManualClock::new(0),
+        Itself::default(),
+    )
+    .unwrap()
+}
+
+/// The `nth` of those keys; their ways begin at different entries of the block.
+fn key(nth: u64) -> u64 {
+    (nth << 8) + 2 * nth
+}
+
+/// In a block the key that is idle for longest makes room, wherever in the block it stands; an empty
+/// entry is better than any.
+#[test]
+fn the_longest_idle_key_of_a_block_makes_room_unless_an_entry_is_empty() {
+    for longest in 0..8 {
+        let table = eight_blocks();
+        for nth in 0..8 {
+            let at = if nth == longest { 10 } else { 20 + nth };
+            assert!(
+                table
+                    .acquire_at(&key(nth), at, Cost::ONE)
+                    .unwrap()
+                    .is_allowed()
+            );
+        }
+        // The blocks after it are empty, but farther.
+        assert!(
+            table
+                .acquire_at(&key(8), 200, Cost::ONE)
+                .unwrap()
+                .is_allowed()
+        );
+        assert_eq!((table.len(), table.evictions()), (8, 1));
+        table.reset(&key(longest));
+        assert_eq!(table.len(), 8, "{longest} was gone");
+
+        table.reset(&key((longest + 1) % 8));
+        assert_eq!(table.len(), 7);
+        assert!(
+            table
+                .acquire_at(&key(9), 200, Cost::ONE)
+                .unwrap()
+                .is_allowed()
+        );
+        assert_eq!((table.len(), table.evictions()), (8, 1));
+    }
+}
+
+/// A block that has no room but live keys is passed, and the nearest of those after it is taken.
+#[test]
+fn the_nearer_block_is_taken() {
+    let table = eight_blocks();
+    let take = |nth: u64, at: Nanos| {
+        let decision = table.acquire_at(&key(nth), at, Cost::ONE).unwrap();
+        assert!(decision.is_allowed(), "{nth} at {at}");
+    };
+    // The first and the second block, the third in part, and a key each in them that is idle later.
+    (0..20).for_each(|nth| take(nth, 50));
+    assert_eq!((table.len(), table.evictions()), (20, 0));
+    // At 150 all are idle; those of the first block that ask again live on.
+    (0..8).for_each(|nth| take(nth, 150));
+    // The second block has eight idle ones, and they make room before the third's empty entries do.
+    (20..28).for_each(|nth| take(nth, 160));
+    assert_eq!((table.len(), table.evictions()), (20, 8));
+    for nth in 8..16 {
+        table.reset(&key(nth));
+    }
+    assert_eq!(table.len(), 20, "those of the second block were gone");
+    take(28, 160);
+    assert_eq!((table.len(), table.evictions()), (21, 8));
+}
+
+/// A rule that allows nothing in every second ten nanoseconds, whatever was used.
+struct EverySecond(Quota);
+
+impl OneWordRule for EverySecond {
+    const NAME: &'static str = "every-second";
+
+    fn new(quota: Quota, _start: Nanos) -> Result<Self, BuildError> {
+        Ok(EverySecond(quota))
+    }
+
+    fn quota(&self) -> Quota {
+        self.0
+    }
+
+    fn decide(&self, _word: u64, now: Nanos, _charge: u64) -> Result<Verdict, AcquireError> {
+        Ok(match now / 10 % 2 {
+            0 => Verdict::Allowed {
+                at: now,
+                word: now + 10,
+            },
+            _ => Verdict::Denied {
+                retry_after: 10 - now % 10,
+            },
+        })
+    }
+
+    fn remaining(&self, _word: u64, _now: Nanos) -> u64 {
+        self.0.limit()
+    }
+
+    fn is_idle(&self, word: u64, now: Nanos) -> bool {
+        now >= word
+    }
+
+    fn idle_from(&self, word: u64) -> Option<Nanos> {
+        Some(word)
+    }
+}
+
+/// An unknown key may be denied too, by a rule that says so; then the wait is told on the caller's
+/// clock, though it was decided at the floor, and nothing is left behind.
+#[test]
+fn a_denial_at_the_floor_is_told_on_the_callers_clock() {
+    let table = table::<EverySecond>("1/10ns", 8);
+    assert!(table.acquire_at("a", 7, Cost::ONE).unwrap().is_allowed());
+    assert_eq!(table.sweep_at(17), 1);
+    // Decided at 17, so until 20.
+    assert_eq!(wait(table.acquire_at("b", 4, Cost::ONE).unwrap()), Some(16));
+    assert_eq!(wait(table.acquire_at("b", 18, Cost::ONE).unwrap()), Some(2));
+    assert!(table.is_empty());
+    assert!(table.acquire_at("b", 20, Cost::ONE).unwrap().is_allowed());
 }

@@ -62,6 +62,8 @@ mod entry;
 mod insert;
 mod places;
 mod table;
+#[cfg(test)]
+mod tests;
 
 use crate::hasher::DefaultHasher;
 use crate::limiter::{UNRECORDED, WhenFull};
