@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use windowpane::clock::ManualClock;
 use windowpane::wait::{Attempt, Jitter, Queue, WaitError};
 use windowpane::{
-    AcquireError, Cost, Decision, Detailed, Limiter, MutexLog, Nanos, Quotas, RateLimiter,
+    AcquireError, Cost, Decision, Detailed, Limiter, MutexLog, Nanos, Quotas, RateLimiter, Settle,
 };
 
 fn queue(quota: &str) -> Queue<MutexLog> {
@@ -43,6 +43,23 @@ impl RateLimiter for Counting {
     fn is_idle_at(&self, now: Nanos) -> bool {
         self.0.is_idle_at(now)
     }
+}
+
+impl Settle for Counting {
+    fn settle_at(&self, at: Nanos, estimate: Cost, actual: u64) {
+        self.0.settle_at(at, estimate, actual);
+    }
+}
+
+/// A line before a limiter that counts.
+fn counted(quota: &str) -> Queue<Counting> {
+    let log = MutexLog::new(Quotas::parse([quota]).unwrap());
+    Queue::new(Limiter::new(Counting(log, AtomicU64::new(0))))
+}
+
+/// How often the limiter of a line was asked.
+fn asked(queue: &Queue<Counting>) -> u64 {
+    queue.limiter().algorithm().1.load(Ordering::Relaxed)
 }
 
 /// Blocks this thread until something has come about.
@@ -150,19 +167,59 @@ fn what_is_given_back_is_there_for_the_head_at_once() {
     });
 }
 
+/// The head sleeps between its looks, and looks once for each time it is woken.
+#[test]
+fn who_is_woken_asks_once() {
+    const TIMES: u64 = 20;
+    let queue = counted("1/365d");
+    queue.acquire_blocking(Cost::ONE).unwrap();
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| queue.acquire_blocking(Cost::ONE));
+        for times in 0..TIMES {
+            until(|| asked(&queue) >= 2 + times);
+            queue.look_again();
+        }
+        until(|| asked(&queue) >= 2 + TIMES);
+        thread::sleep(Duration::from_millis(20));
+        // The system may wake it now and then without a cause.
+        let asked = asked(&queue);
+        assert!(asked <= 2 + TIMES + TIMES / 4, "asked {asked} times");
+        queue.limiter().reset();
+        queue.look_again();
+        assert!(waiting.join().unwrap().is_ok());
+    });
+}
+
+/// Nothing is given back by what cost as much as was thought, or more: the head sleeps on.
+#[test]
+fn a_charge_that_gives_nothing_back_wakes_nobody() {
+    let queue = counted("10/365d");
+    let exact = queue.reserve_blocking(Cost::of::<5>()).unwrap();
+    let more = queue.reserve_blocking(Cost::of::<5>()).unwrap();
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| queue.acquire_blocking(Cost::of::<5>()));
+        until(|| asked(&queue) == 3);
+        queue.settle(exact, 5);
+        queue.settle(more, 6);
+        thread::sleep(Duration::from_millis(20));
+        assert_eq!(asked(&queue), 3);
+        queue.limiter().reset();
+        queue.look_again();
+        assert!(waiting.join().unwrap().is_ok());
+    });
+}
+
 /// Case 26: all are told the same wait. In a line only the head comes back, so nobody stampedes.
 #[test]
 fn case_26_only_the_head_of_the_line_asks() {
     const CALLERS: u64 = 40;
-    let log = MutexLog::new(Quotas::parse(["10/30ms"]).unwrap());
-    let limiter = Limiter::new(Counting(log, AtomicU64::new(0)));
-    let queue = Queue::new(limiter).with_jitter(Jitter::up_to(Duration::from_millis(2)));
+    let queue = counted("10/30ms").with_jitter(Jitter::up_to(Duration::from_millis(2)));
     thread::scope(|scope| {
         for _ in 0..CALLERS {
             scope.spawn(|| queue.acquire_blocking(Cost::ONE).unwrap());
         }
     });
-    let asked = queue.limiter().algorithm().1.load(Ordering::Relaxed);
+    let asked = asked(&queue);
     // Each was allowed once; the head of each later batch was denied before, and perhaps once more
     // where the system woke it early. If all came back at once it would be 100.
     assert!(

@@ -177,4 +177,13 @@ async fn a_held_line_lets_nobody_in() {
     );
     assert_eq!(second, Err(WaitError::TimedOut));
     assert!((3_000 * MILLI..=3_002 * MILLI).contains(&first.unwrap()));
+    // A hold is over when its time is, not a nanosecond later.
+    queue.hold(Duration::from_secs(1));
+    tokio::time::advance(Duration::from_millis(999)).await;
+    let retry_after = Duration::from_millis(1);
+    let attempt = queue.try_acquire(Cost::ONE).unwrap();
+    assert_eq!(attempt, Attempt::Held { retry_after });
+    tokio::time::advance(retry_after).await;
+    let attempt = queue.try_acquire(Cost::ONE).unwrap();
+    assert!(matches!(attempt, Attempt::Allowed { .. }), "{attempt:?}");
 }

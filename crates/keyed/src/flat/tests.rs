@@ -1,7 +1,5 @@
 //! Claims of other threads, made by hand: what a call does with them.
 
-use std::hash::BuildHasher;
-
 use windowpane_baselines::FixedWindowRule;
 use windowpane_core::clock::ManualClock;
 use windowpane_core::{Cost, Decision, KeyedRateLimiter, Quotas, StoreError};
