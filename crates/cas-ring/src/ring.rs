@@ -512,3 +512,6 @@ fn check(quotas: &Quotas, capacity: u64) -> Result<(), BuildError> {
 fn smallest_limit(quotas: &Quotas) -> u64 {
     quotas.iter().map(Quota::limit).min().unwrap_or(0)
 }
+
+#[cfg(test)]
+mod stalled;
