@@ -32,6 +32,13 @@ fn what_a_ring_cannot_hold_is_refused_with_what_can() {
     );
 }
 
+/// 128 MiB.
+#[test]
+fn the_largest_ring_is_as_large_as_it_says() {
+    let ring = CasRing::with_capacity(Quotas::parse(["10/1s"]).unwrap(), MAX_CAPACITY).unwrap();
+    assert_eq!(ring.capacity(), MAX_CAPACITY);
+}
+
 #[test]
 fn the_constant_part_is_within_256_bytes() {
     assert!(size_of::<CasRing>() <= 256, "{}", size_of::<CasRing>());

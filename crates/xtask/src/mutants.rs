@@ -33,6 +33,7 @@ fn parts(name: &str) -> &'static [&'static [&'static str]] {
                 "--test-package=windowpane-core,windowpane",
             ],
         ],
+        "mutex-log" => &[&["--features=parking_lot"]],
         _ => &[&[]],
     }
 }
