@@ -26,8 +26,9 @@ pub enum StoreError {
     #[error(transparent)]
     Request(#[from] AcquireError),
     /// The key's quotas cannot be held by the store's algorithm.
+    // In a box: it is large and rare, and every decision's result has room for the largest error.
     #[error("the key's quotas cannot be held: {0}")]
-    Build(#[from] BuildError),
+    Build(#[source] Box<BuildError>),
     /// The key is unknown, and there is no room for another: all keys held are live.
     #[error("no room for another key: {keys} are held and none was found idle")]
     Full {
@@ -40,6 +41,12 @@ pub enum StoreError {
         /// What happened.
         reason: String,
     },
+}
+
+impl From<BuildError> for StoreError {
+    fn from(error: BuildError) -> StoreError {
+        StoreError::Build(Box::new(error))
+    }
 }
 
 /// A decision about a key's request, with what its caller is told beside it.

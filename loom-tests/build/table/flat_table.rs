@@ -95,12 +95,11 @@ pub(crate) const TWINS: &[Twin] = &[
         name: "charges_whom_it_finds",
         bug: "After a lost exchange it does not look whose the entry is",
         of: Shipped::FlatTable,
-        file: "table.rs",
-        shipped: "if entry.holds(key) {
-                    continue;
-                }
-                return Ok(None);",
-        seeded: "continue;",
+        file: "known.rs",
+        shipped: "if !entry.holds(key) {
+                return Ok(None);
+            }",
+        seeded: "",
         found_by: &[
             (FlatTable, "keys::evicted_while_charged"),
             (FlatTable, "keys::reused_while_charged"),
@@ -110,9 +109,9 @@ pub(crate) const TWINS: &[Twin] = &[
         name: "charges_blindly",
         bug: "It charges whatever the entry has become",
         of: Shipped::FlatTable,
-        file: "table.rs",
-        shipped: "!entry.charge(slot, Entry::held(key, word))",
-        seeded: "!Entry::load(slot).charge(slot, Entry::held(key, word))",
+        file: "known.rs",
+        shipped: "entry.charge(slot, Entry::held(key, word))",
+        seeded: "Entry::load(slot).charge(slot, Entry::held(key, word))",
         found_by: &[(FlatTable, "keys::charged_and_looked_at")],
     },
     Twin {

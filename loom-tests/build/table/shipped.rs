@@ -104,6 +104,7 @@ impl Shipped {
                 "places.rs",
                 "counts.rs",
                 "insert.rs",
+                "known.rs",
                 "table.rs",
             ],
         }

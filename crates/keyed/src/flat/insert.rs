@@ -32,8 +32,9 @@ use windowpane_core::sync::{Ordering, fence};
 use windowpane_core::{AcquireError, Decision, Denied, Nanos, StoreError};
 
 use super::entry::{Entry, Fingerprint, Seen};
+use super::known::{Answered, answered};
 use super::places::{BLOCK, Way};
-use super::table::{Answered, FlatTable};
+use super::table::FlatTable;
 
 /// An entry on a way, as it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +98,6 @@ impl Round {
 
 impl<R: OneWordRule, C, S> FlatTable<R, C, S> {
     /// Decides for a key that was not found in the first line of its way.
-    #[inline(never)]
     pub(super) fn find_or_insert(
         &self,
         key: Fingerprint,
@@ -130,8 +130,8 @@ impl<R: OneWordRule, C, S> FlatTable<R, C, S> {
             if let Some(held) = round.held {
                 self.drop_claim(way, own);
                 let slot = self.places.on(way, held.nth);
-                if let Some(answered) = self.charge(slot, way.key, held.entry, now, charge)? {
-                    return Ok(answered);
+                if let Some(judged) = self.charge(slot, way.key, held.entry, now, charge)? {
+                    return Ok(answered(judged));
                 }
                 // Forgotten since: all over again.
                 (own, known) = (None, None);

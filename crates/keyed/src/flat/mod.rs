@@ -60,6 +60,7 @@
 mod counts;
 mod entry;
 mod insert;
+mod known;
 mod places;
 mod table;
 #[cfg(test)]

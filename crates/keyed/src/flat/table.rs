@@ -1,22 +1,20 @@
-//! The table: known keys, looks, what is counted.
+//! The table: what it is made of, what it is asked, what is counted.
 
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
 
-use windowpane_core::one_word::{self, OneWordRule, Verdict};
-use windowpane_core::sync::{Atomic, AtomicU128, CachePadded, Ordering, SPINS_ONE_WORD, back_off};
+use windowpane_core::one_word::{self, OneWordRule};
+use windowpane_core::sync::{Atomic, AtomicU128, CachePadded, Ordering};
 use windowpane_core::{
-    AcquireError, Answer, BuildError, Clock, Cost, Decision, Denied, KeyedRateLimiter,
-    MonotonicClock, Nanos, Quotas, StoreError,
+    Answer, BuildError, Clock, Cost, Decision, KeyedRateLimiter, MonotonicClock, Nanos, Quotas,
+    StoreError,
 };
 
 use super::counts::Counts;
 use super::entry::{Entry, Fingerprint};
+use super::known::{Answered, answered, never};
 use super::places::{Places, Way};
 use super::{DefaultHasher, UNRECORDED, WhenFull};
-
-/// A decision, and the key's word after it.
-pub(super) type Answered = (Decision, u64);
 
 /// Limiters of one word for very many keys, in a table of fixed size that takes no lock.
 ///
@@ -146,7 +144,11 @@ impl<R: OneWordRule, C, S: BuildHasher> FlatTable<R, C, S> {
         now: Nanos,
         cost: Cost,
     ) -> Result<Decision, StoreError> {
-        self.decide(key, now, cost).map(|(decision, _)| decision)
+        let key = self.fingerprint(key);
+        match self.at_once(key, now, cost) {
+            Some((verdict, _)) => Ok(verdict.decision()),
+            None => self.all_else(key, now, cost).map(|(decision, _)| decision),
+        }
     }
 
     /// [`acquire_detailed`](KeyedRateLimiter::acquire_detailed) at a time told by the caller.
@@ -159,7 +161,11 @@ impl<R: OneWordRule, C, S: BuildHasher> FlatTable<R, C, S> {
         now: Nanos,
         cost: Cost,
     ) -> Result<Answer, StoreError> {
-        let answered = self.decide(key, now, cost)?;
+        let key = self.fingerprint(key);
+        let answered = match self.at_once(key, now, cost) {
+            Some(judged) => answered(judged),
+            None => self.all_else(key, now, cost)?,
+        };
         Ok(self.in_detail(answered, now))
     }
 
@@ -210,29 +216,6 @@ impl<R: OneWordRule, C, S: BuildHasher> FlatTable<R, C, S> {
     }
 
     #[inline]
-    fn decide<Q: Hash + ?Sized>(
-        &self,
-        key: &Q,
-        now: Nanos,
-        cost: Cost,
-    ) -> Result<Answered, StoreError> {
-        let Some(charge) = one_word::check(&self.rule.quota(), cost)? else {
-            return Ok(never());
-        };
-        let key = self.fingerprint(key);
-        for slot in self.places.first_line(key) {
-            let entry = Entry::load(slot);
-            if entry.holds(key) {
-                match self.charge(slot, key, entry, now, charge)? {
-                    Some(answered) => return Ok(answered),
-                    None => break,
-                }
-            }
-        }
-        self.find_or_insert(key, now, charge)
-    }
-
-    #[inline]
     fn fingerprint<Q: Hash + ?Sized>(&self, key: &Q) -> Fingerprint {
         Fingerprint::of_hash(self.hasher.hash_one(key))
     }
@@ -240,11 +223,6 @@ impl<R: OneWordRule, C, S: BuildHasher> FlatTable<R, C, S> {
     fn way_of<Q: Hash + ?Sized>(&self, key: &Q) -> Way {
         self.places.way_of(self.fingerprint(key))
     }
-}
-
-/// What a limit of 0 answers.
-fn never() -> Answered {
-    (Decision::Denied(Denied::new(0, None)), 0)
 }
 
 impl<R: OneWordRule, C, S> FlatTable<R, C, S> {
@@ -313,32 +291,6 @@ impl<R: OneWordRule, C, S> FlatTable<R, C, S> {
     /// How many entries a key may stand in.
     pub fn entries_of_a_key(&self) -> usize {
         self.places.on_a_way()
-    }
-
-    /// Decides for the key that was read to hold `slot`; `None` if it does so no more.
-    #[inline]
-    pub(super) fn charge(
-        &self,
-        slot: &AtomicU128,
-        key: Fingerprint,
-        mut entry: Entry,
-        now: Nanos,
-        charge: u64,
-    ) -> Result<Option<Answered>, AcquireError> {
-        loop {
-            let verdict = self.rule.decide(entry.word(), now, charge)?;
-            if let Verdict::Allowed { word, .. } = verdict
-                && !entry.charge(slot, Entry::held(key, word))
-            {
-                back_off(SPINS_ONE_WORD);
-                entry = Entry::load(slot);
-                if entry.holds(key) {
-                    continue;
-                }
-                return Ok(None);
-            }
-            return Ok(Some((verdict.decision(), verdict.word_after(entry.word()))));
-        }
     }
 
     /// From when on the key that holds `entry` is idle, if it is at `now`.

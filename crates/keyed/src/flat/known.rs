@@ -1,0 +1,111 @@
+//! The way of a key that is found at once, in the first line: nearly all decisions take it.
+
+use windowpane_core::one_word::{self, OneWordRule, Verdict};
+use windowpane_core::sync::{AtomicU128, SPINS_ONE_WORD, back_off};
+use windowpane_core::{AcquireError, Cost, Decision, Denied, Nanos, StoreError};
+
+use super::entry::{Entry, Fingerprint};
+use super::table::FlatTable;
+
+/// A decision, and the key's word after it.
+pub(super) type Answered = (Decision, u64);
+
+/// A verdict, and the word it was made on.
+pub(super) type Judged = (Verdict, u64);
+
+/// The decision, and the word after it.
+pub(super) fn answered((verdict, word): Judged) -> Answered {
+    (verdict.decision(), verdict.word_after(word))
+}
+
+/// What a limit of 0 answers.
+pub(super) fn never() -> Answered {
+    (Decision::Denied(Denied::new(0, None)), 0)
+}
+
+impl<R: OneWordRule, C, S> FlatTable<R, C, S> {
+    /// The short way, of nearly all decisions: the verdict about a key that is found in the first line,
+    /// and the word before it. `None` for all else, errors among it; nothing was charged then.
+    // Errors are not made here: the caller would copy each result through memory to fit them in. And
+    // always inlined, or the compiler leaves it apart where it is used twice: a call, and again
+    // results in memory.
+    #[inline(always)]
+    pub(super) fn at_once(&self, key: Fingerprint, now: Nanos, cost: Cost) -> Option<Judged> {
+        let charge = one_word::check(&self.rule.quota(), cost).ok()??;
+        let look = |slot| (slot, Entry::load(slot));
+        let mut first_line = self.places.first_line(key).map(look);
+        let (slot, entry) = first_line.find(|(_, entry)| entry.holds(key))?;
+        self.charge(slot, key, entry, now, charge).ok()?
+    }
+
+    /// What [`at_once`](Self::at_once) leaves.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn all_else(
+        &self,
+        key: Fingerprint,
+        now: Nanos,
+        cost: Cost,
+    ) -> Result<Answered, StoreError> {
+        match one_word::check(&self.rule.quota(), cost)? {
+            Some(charge) => self.find_or_insert(key, now, charge),
+            None => Ok(never()),
+        }
+    }
+
+    /// The verdict about the key that was read to hold `slot`, and the word before it; `None` if it
+    /// holds it no more.
+    #[inline]
+    pub(super) fn charge(
+        &self,
+        slot: &AtomicU128,
+        key: Fingerprint,
+        entry: Entry,
+        now: Nanos,
+        charge: u64,
+    ) -> Result<Option<Judged>, AcquireError> {
+        match self.attempt(slot, key, entry, now, charge)? {
+            Some(judged) => Ok(Some(judged)),
+            None => self.after_a_loss(slot, key, now, charge),
+        }
+    }
+
+    /// The same, of a slot that another thread has just changed. Apart, since it is rare and long.
+    #[inline(never)]
+    fn after_a_loss(
+        &self,
+        slot: &AtomicU128,
+        key: Fingerprint,
+        now: Nanos,
+        charge: u64,
+    ) -> Result<Option<Judged>, AcquireError> {
+        loop {
+            back_off(SPINS_ONE_WORD);
+            let entry = Entry::load(slot);
+            if !entry.holds(key) {
+                return Ok(None);
+            }
+            if let Some(judged) = self.attempt(slot, key, entry, now, charge)? {
+                return Ok(Some(judged));
+            }
+        }
+    }
+
+    /// One attempt; `None` if the slot has changed, or for no cause.
+    #[inline]
+    fn attempt(
+        &self,
+        slot: &AtomicU128,
+        key: Fingerprint,
+        entry: Entry,
+        now: Nanos,
+        charge: u64,
+    ) -> Result<Option<Judged>, AcquireError> {
+        let verdict = self.rule.decide(entry.word(), now, charge)?;
+        let done = match verdict {
+            Verdict::Allowed { word, .. } => entry.charge(slot, Entry::held(key, word)),
+            Verdict::Denied { .. } => true,
+        };
+        Ok(done.then_some((verdict, entry.word())))
+    }
+}
