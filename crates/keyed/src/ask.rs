@@ -161,16 +161,19 @@ pub(crate) fn look<L: RateLimiter, C: Clock>(
     let clock = Kept::new(clock);
     let detailed = limiter.peek_with(&clock, cost)?;
     let now = clock.reading();
-    if !detailed.is_allowed() {
+    let Decision::Allowed { at } = detailed.decision() else {
         return Ok(answer(limiter, detailed, now));
-    }
+    };
     // More will remain when something leaves, were it the request itself.
     let more_after = match limiter.is_idle_at(now) {
         true => like_new().and_then(|limiter| {
             let detailed = limiter.acquire_detailed_at(now, cost).ok()?;
             wait::more_after(&limiter, now, detailed.remaining())
         }),
-        false => wait::more_after_charging(limiter, now, cost, detailed.remaining()),
+        false => {
+            let remaining = detailed.remaining();
+            wait::more_after_charging(limiter, now, (at, cost), remaining, like_new)
+        }
     };
     Ok(Answer {
         detailed,

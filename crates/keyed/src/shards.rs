@@ -134,6 +134,21 @@ mod tests {
         assert_eq!(map.read(hash, is_7, |_, value| Some(*value), || None), None);
     }
 
+    /// As many as the keys need, some for each processor, and never more than do any good.
+    #[test]
+    fn shards_are_as_many_as_their_keys_need() {
+        let shards = |keys| {
+            let map: Shards<u64, u64, ahash::RandomState> = Shards::new(keys, Default::default());
+            map.map.shards().len()
+        };
+        let least = shards(1);
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        assert!(least >= 4 * processors && least < 8 * processors);
+        assert_eq!(shards(2 * least * KEYS_A_SHARD), 2 * least);
+        assert_eq!(shards(usize::MAX), MOST_SHARDS.max(least));
+        assert_eq!(MOST_SHARDS, 1_024);
+    }
+
     #[test]
     fn keys_outlive_the_growth_of_their_shards() {
         let map: Shards<u64, u64, ahash::RandomState> = Shards::new(1, Default::default());

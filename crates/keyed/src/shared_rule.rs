@@ -124,3 +124,45 @@ impl<R: OneWordRule> fmt::Debug for SharedRule<R> {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use windowpane_baselines::GcraRule;
+
+    fn quotas(limit: usize) -> Quotas {
+        Quotas::parse([format!("{limit}/60s").as_str()]).unwrap()
+    }
+
+    #[test]
+    fn so_many_rules_are_shared_and_keys_of_further_quotas_have_their_own() {
+        let rules = Rules::<GcraRule>::default();
+        let share = |limit| share(&rules, &quotas(limit), 0).unwrap();
+        let first: Vec<_> = (1..=RULES).map(share).collect();
+        for (limit, rule) in (1..).zip(&first) {
+            assert!(Arc::ptr_eq(rule, &share(limit)), "{limit}");
+            assert_eq!(rule.quota(), quotas(limit)[0]);
+        }
+        let (one, other) = (share(RULES + 1), share(RULES + 1));
+        assert!(!Arc::ptr_eq(&one, &other));
+        assert_eq!(rules.lock().unwrap().len(), RULES);
+    }
+
+    /// A rule lasts for those who come in the first half of its range, and not for those before it;
+    /// then another is shared in its place, also where no more are kept.
+    #[test]
+    fn a_rule_is_shared_for_half_of_its_range() {
+        let rules = Rules::<GcraRule>::default();
+        let half = (REQUIRED_RANGE / 2) as Nanos;
+        let at = |now| share(&rules, &quotas(1), now).unwrap();
+        let old = at(7);
+        (2..=RULES).for_each(|limit| drop(share(&rules, &quotas(limit), 0)));
+        assert!(Arc::ptr_eq(&old, &at(7 + half - 1)));
+        let new = at(7 + half);
+        assert!(!Arc::ptr_eq(&old, &new));
+        assert!(Arc::ptr_eq(&new, &at(7 + half)));
+        let before = at(7);
+        assert!(!Arc::ptr_eq(&new, &before) && !Arc::ptr_eq(&old, &before));
+        assert_eq!(rules.lock().unwrap().len(), RULES);
+    }
+}

@@ -253,6 +253,28 @@ mod tests {
     }
 
     #[test]
+    fn there_are_as_many_blocks_as_the_cap_needs() {
+        let large = LARGEST_BLOCK;
+        for (cap, blocks) in [
+            (0, 1),
+            (8, 1),
+            (9, 2),
+            (16, 2),
+            (17, 3),
+            (large, DOUBLING),
+            (large + 1, DOUBLING + 1),
+            (2 * large, DOUBLING + 1),
+            (2 * large + 1, DOUBLING + 2),
+        ] {
+            let slots = Slots::new(cap);
+            assert_eq!((slots.blocks.len(), slots.cap()), (blocks, cap.max(1)));
+        }
+        assert_eq!((size(DOUBLING - 1), size(DOUBLING)), (large / 2, large));
+        // A cap beyond the most is the most.
+        assert_eq!(Slots::new(usize::MAX).cap(), MOST);
+    }
+
+    #[test]
     fn threads_that_take_and_give_back_never_share_a_slot() {
         let slots = Slots::new(3);
         let owners: Vec<AtomicUsize> = (0..3).map(|_| AtomicUsize::new(0)).collect();

@@ -4,7 +4,7 @@
 //! remains when a cost of one more fits. Requests cannot be told by their cost: where only they are
 //! counted, the time is searched for, since nothing but time passing makes more remain.
 
-use windowpane_core::{Cost, Detailed, Nanos, PerQuota, Quotas, RateLimiter, Unit};
+use windowpane_core::{Cost, Detailed, Nanos, PerQuota, Quota, Quotas, RateLimiter, Unit};
 
 /// The smallest wait from `now` after which more than `remaining`, what remains now, would remain
 /// if nothing were accepted meanwhile; `None` if it never will.
@@ -21,36 +21,55 @@ pub(crate) fn more_after<L: RateLimiter>(limiter: &L, now: Nanos, remaining: u64
     wait_for(limiter, now, remaining.checked_add(1)?)
 }
 
-/// As [`more_after`], if a request of `cost` were charged at `now`, which fits, and `remaining`
-/// remained after it. Of limiters that are not exact it can be later, never earlier.
+/// As [`more_after`], if a request of `cost` were charged at `at`, which fits, and `remaining`
+/// remained after it. Of limiters that are not exact it can be later, never earlier. `like_new` makes a
+/// limiter that has accepted nothing.
 pub(crate) fn more_after_charging<L: RateLimiter>(
     limiter: &L,
     now: Nanos,
-    cost: Cost,
+    (at, cost): (Nanos, Cost),
     remaining: u64,
+    like_new: impl FnOnce() -> Option<L>,
 ) -> Option<Nanos> {
     let quotas = limiter.quotas();
-    if quotas.iter().all(|quota| quota.unit() == Unit::Permits) {
+    // Of one quota, a cost of all that is to fit tells; of several, such a cost may exceed the least.
+    if quotas.len() == 1 && quotas[0].unit() == Unit::Permits {
         return wait_for(
             limiter,
             now,
             remaining.checked_add(cost.get())?.checked_add(1)?,
         );
     }
-    let left = |wait: Nanos, detailed: &Detailed| -> PerQuota {
-        let left = detailed.remaining_per_quota().iter().zip(quotas.iter());
-        left.map(|(left, quota)| match wait >= quota.window() {
-            // Charged now, it is gone by then; looked for then, it was charged again.
-            true => left + quota.charge(cost),
-            false => *left,
-        })
-        .collect()
+    // It accepts this request alone, and so tells for how long each quota counts it.
+    let alone = like_new()?;
+    let _charged = alone.acquire_at(at, cost).ok()?;
+    let left = |now: Nanos| -> Option<PerQuota> {
+        let (with_others, alone) = (
+            limiter.peek_at(now, cost).ok()?,
+            left_before(&quotas, &alone.peek_at(now, cost).ok()?, cost),
+        );
+        let left = with_others.remaining_per_quota().iter().zip(alone);
+        let left = left.zip(quotas.iter()).map(|((left, alone), quota)| {
+            match alone == quota.limit() {
+                // Charged now, it is gone by then; looked for then, it was charged again.
+                true => left + quota.charge(cost),
+                false => *left,
+            }
+        });
+        Some(left.collect())
     };
-    let fit = |wait: Nanos| {
-        let detailed = limiter.peek_at(now.checked_add(wait)?, cost).ok()?;
-        Some(quotas.largest_cost(&left(wait, &detailed)))
-    };
+    let fit = |wait: Nanos| Some(quotas.largest_cost(&left(now.checked_add(wait)?)?));
     search(&quotas, |wait| fit(wait).is_some_and(|fit| fit > remaining))
+}
+
+/// What was left of each quota before a request of `cost` was looked at.
+fn left_before(quotas: &Quotas, looked: &Detailed, cost: Cost) -> PerQuota {
+    let charged = |quota: &Quota| match looked.is_allowed() {
+        true => quota.charge(cost),
+        false => 0,
+    };
+    let left = looked.remaining_per_quota().iter().zip(quotas.iter());
+    left.map(|(left, quota)| left + charged(quota)).collect()
 }
 
 /// The wait after which a cost of `permits`, which does not fit now, will; `None` if it never will.

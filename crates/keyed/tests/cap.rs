@@ -69,6 +69,42 @@ fn a_limit_of_0_is_denied_at_the_cap_too() {
     assert_eq!((store.refusals(), store.denials()), (0, 1));
 }
 
+/// Where denials are kept, they want room as well; without it they are denied none the less.
+#[test]
+fn a_limit_of_0_is_denied_at_the_cap_where_denials_are_kept() {
+    let tiers = |key: &u32| quotas(if *key == 0 { "0/100ns" } else { "5/100ns" });
+    for policy in [WhenFull::Deny, WhenFull::Allow] {
+        let store: KeyedLimiter<u32, MutexLog> = KeyedLimiter::tiered(tiers)
+            .max_keys(1)
+            .when_full(policy)
+            .keep_denied(true)
+            .build()
+            .unwrap();
+        assert!(!store.acquire_at(&0, 0, Cost::ONE).unwrap().is_allowed());
+        assert_eq!(store.keys(), 1, "kept");
+        store.reset(&0);
+        assert!(store.acquire_at(&1, 0, Cost::ONE).unwrap().is_allowed());
+        let denied = store.acquire_at(&0, 0, Cost::ONE).unwrap().denied();
+        assert_eq!(denied.map(|denied| denied.retry_after()), Some(None));
+        assert_eq!((store.keys(), store.refusals(), store.denials()), (1, 1, 2));
+    }
+}
+
+/// The work of one call: what was examined until an idle key was found, and the most of any call.
+#[test]
+fn the_most_that_a_call_examined_is_kept() {
+    let store = store("1/100ns", 4, WhenFull::Deny);
+    let take = |key, now| store.acquire_at(&key, now, Cost::ONE).unwrap().is_allowed();
+    for (key, at) in [(0, 50), (1, 50), (2, 0), (3, 0)] {
+        assert!(take(key, at));
+    }
+    assert_eq!((store.examined(), store.most_examined()), (0, 0));
+    assert!(take(4, 100));
+    assert_eq!((store.examined(), store.most_examined()), (3, 3));
+    assert!(take(5, 100));
+    assert_eq!((store.examined(), store.most_examined()), (4, 3));
+}
+
 #[test]
 fn what_was_allowed_without_a_record_gives_nothing_back() {
     let store = store("10/100ns", 1, WhenFull::Allow);
@@ -117,6 +153,7 @@ fn an_idle_key_makes_room_at_once_and_each_is_examined_in_its_turn() {
         (8, 64, 64)
     );
     assert!((0..64).all(|key| store.contains(&key) == (key % 8 != 7)));
+    assert_eq!((store.most_examined(), store.max_keys()), (8, 64));
     // All are live now. The next calls give up after a few each.
     for new in 200..210 {
         let refused = store.acquire_at(&new, 101, Cost::ONE);

@@ -132,8 +132,15 @@ fn a_look_changes_nothing_and_a_reset_forgets_one_key() {
     assert_eq!(seen.detailed.remaining(), 0);
 }
 
+/// Whether a look tells when more remains to the nanosecond, also where some of the permits are used.
+#[derive(Clone, Copy, PartialEq)]
+enum Look {
+    Exact,
+    OrLater,
+}
+
 /// When more remains: asked at that time there is more, and a nanosecond before there is not.
-fn check_more_after<L: ForKeys>(text: &str, asks: &[(Nanos, u64)]) {
+fn check_more_after<L: ForKeys>(text: &str, look: Look, asks: &[(Nanos, u64)]) {
     let store = store::<L>(text);
     let (mut now, mut told) = (0, None);
     for &(step, cost) in asks {
@@ -144,6 +151,9 @@ fn check_more_after<L: ForKeys>(text: &str, asks: &[(Nanos, u64)]) {
         };
         let answer = store.acquire_detailed_at("a", now, cost).unwrap();
         assert_eq!(seen.detailed, answer.detailed, "{text} {asks:?}");
+        if look == Look::Exact {
+            assert_eq!(seen.more_after, answer.more_after, "{text} {asks:?}");
+        }
         // A look at a request that would be allowed may tell a later time, or none.
         match (seen.more_after, answer.more_after) {
             (Some(seen), Some(told)) => assert!(seen >= told, "{text} {asks:?}"),
@@ -177,12 +187,21 @@ proptest! {
     fn more_remains_when_it_is_told(
         asks in prop::collection::vec((0..120_u64, 1..5_u64), 1..12),
     ) {
-        check_more_after::<MutexLog>("5/100ns", &asks);
-        check_more_after::<MutexLog>("5req/100ns 3req/40ns", &asks);
-        check_more_after::<MutexLog>("9/100ns 4/40ns", &asks);
-        check_more_after::<CasRing>("5/100ns", &asks);
-        check_more_after::<PackedCounter>("5/100us", &asks.iter().map(|(t, c)| (t * 1_000, *c)).collect::<Vec<_>>());
-        check_more_after::<Gcra>("5/100ns", &asks);
+        check_more_after::<MutexLog>("5/100ns", Look::Exact, &asks);
+        check_more_after::<MutexLog>("5req/100ns", Look::Exact, &asks);
+        check_more_after::<MutexLog>("5req/100ns 3req/40ns", Look::Exact, &asks);
+        check_more_after::<MutexLog>("9/100ns 4/40ns", Look::Exact, &asks);
+        check_more_after::<MutexLog>("9/100ns 5req/40ns", Look::Exact, &asks);
+        check_more_after::<CasRing>("5/100ns", Look::Exact, &asks);
+        check_more_after::<CasRing>("9/100ns 4/40ns", Look::Exact, &asks);
+        check_more_after::<Gcra>("5/100ns", Look::OrLater, &asks);
+        check_more_after::<Gcra>("5req/100ns", Look::OrLater, &asks);
+        let longer: Vec<_> = asks.iter().map(|(step, cost)| (step * 1_000, *cost)).collect();
+        check_more_after::<PackedCounter>("5/100us", Look::OrLater, &longer);
+        check_more_after::<PackedCounter>("5req/100us", Look::OrLater, &longer);
+        check_more_after::<FixedWindow>("5req/100us", Look::OrLater, &longer);
+        check_more_after::<BucketRing>("9/120us 4/60us", Look::OrLater, &longer);
+        check_more_after::<BucketRing>("5req/100us", Look::OrLater, &longer);
     }
 }
 
@@ -244,6 +263,11 @@ fn a_key_that_outlives_its_limiters_range_gets_a_new_limiter_when_nothing_counts
     assert_eq!(out_of_range(last + 1), Some(last));
     assert_eq!(out_of_range(last + 40_000), Some(last));
     assert_eq!((store.sweep_at(last + 40_000), store.evictions()), (0, 0));
+    for now in [last + 1, last + 40_000] {
+        let seen = store.peek_at("a", now, all).unwrap_err();
+        let out = AcquireError::TimeOutOfRange { now, last };
+        assert_eq!(seen, StoreError::Request(out));
+    }
     let seen = store.peek_at("a", last + 40_001, all).unwrap();
     assert!(seen.detailed.is_allowed());
     assert_eq!(out_of_range(last + 40_001), None);
@@ -287,6 +311,18 @@ fn futures_now<F: Future>(future: F) -> F::Output {
         std::task::Poll::Ready(answer) => answer,
         std::task::Poll::Pending => panic!("a store of this machine answers at once"),
     }
+}
+
+/// Who has the store to himself gets the limiter that the key's requests are decided by.
+#[test]
+fn a_keys_own_limiter_is_had_by_who_has_the_store() {
+    let mut store = store::<MutexLog>("2/100ns");
+    assert!(allowed(&store, "a", 0) && allowed(&store, "b", 0));
+    assert!(store.get_mut("c").is_none());
+    let limiter = store.get_mut("a").unwrap();
+    assert!(limiter.acquire_at(1, Cost::ONE).unwrap().is_allowed());
+    assert!(!allowed(&store, "a", 1));
+    assert!(allowed(&store, "b", 1));
 }
 
 #[test]

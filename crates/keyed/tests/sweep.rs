@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use windowpane_baselines::{FixedWindow, Gcra, GcraRule};
 use windowpane_bucket_ring::BucketRing;
 use windowpane_cas_ring::CasRing;
+use windowpane_core::clock::ManualClock;
 use windowpane_core::{Clock, Cost, Decision, FromQuotas, MonotonicClock, Nanos, Quotas};
 use windowpane_keyed::{ForKeys, KeyedLimiter, SharedRule};
 use windowpane_mutex_log::MutexLog;
@@ -34,6 +35,25 @@ fn a_key_is_idle_when_its_window_is_over_and_not_a_nanosecond_before() {
     }
     check::<MutexLog>();
     check::<CasRing>();
+}
+
+#[test]
+fn a_sweep_reads_the_stores_clock_and_counts_what_it_evicts() {
+    let store: KeyedLimiter<u8, MutexLog, _, ManualClock> =
+        KeyedLimiter::<u8, MutexLog>::builder(Quotas::parse(["1/100ns"]).unwrap())
+            .clock(ManualClock::new(0))
+            .build()
+            .unwrap();
+    for key in 0..3 {
+        store.clock().set(10 * u64::from(key));
+        assert!(store.acquire(&key, Cost::ONE).unwrap().is_allowed());
+    }
+    store.clock().set(99);
+    assert_eq!(store.sweep(), 0);
+    store.clock().set(110);
+    assert_eq!((store.sweep(), store.keys()), (2, 1));
+    store.clock().set(120);
+    assert_eq!((store.sweep(), store.keys()), (1, 0));
 }
 
 #[derive(Clone, Debug)]
