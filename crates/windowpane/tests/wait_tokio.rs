@@ -110,9 +110,17 @@ async fn a_dropped_head_makes_way_at_once() {
     assert_eq!(at, 0);
 }
 
+/// Whatever the clock reads when they come.
 #[tokio::test(start_paused = true)]
 async fn past_its_time_a_waiter_gets_an_error_and_has_consumed_nothing() {
+    for age in [0, 7] {
+        gives_up_in_time(Duration::from_secs(age)).await;
+    }
+}
+
+async fn gives_up_in_time(age: Duration) {
     let queue = line(<MutexLog>::new(quotas("1/10s")));
+    tokio::time::advance(age).await;
     queue.acquire(&TokioTimer, Cost::ONE).await.unwrap();
     let start = Instant::now();
     let waiters: Vec<_> = [700, 300, 500]
