@@ -1,7 +1,7 @@
-//! Reading ahead: one thread reads and parses while another decides.
+//! Reading ahead: one thread reads, parses and looks up the keys, while another decides.
 //!
 //! Batches go to and fro: a few of them, made before the reading begins, so that the reader waits
-//! for whoever decides, and a log of any length takes no more memory than they do.
+//! for whoever decides, and a log of any length takes no more memory than they and its keys do.
 
 use std::io::Read;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle};
 use super::batch::Batch;
 use super::error::ReplayError;
 use super::input::{Next, OpenError, Requests};
-use super::keys::Hasher;
+use super::keys::Keys;
 
 /// Batches under way: one that is decided, one that is read, and two for when either is slower for a
 /// while.
@@ -23,7 +23,7 @@ type Parsed = Result<Batch, ReplayError>;
 pub(super) struct Ahead {
     full: Receiver<Parsed>,
     empty: SyncSender<Batch>,
-    thread: JoinHandle<()>,
+    thread: JoinHandle<Keys>,
 }
 
 impl Ahead {
@@ -39,7 +39,6 @@ impl Ahead {
         requests: Requests<impl Read + Send + 'static>,
         name: &str,
         skip_bad: bool,
-        hasher: Hasher,
     ) -> Ahead {
         let (to_decide, full) = sync_channel::<Parsed>(BATCHES);
         let (empty, to_fill) = sync_channel(BATCHES);
@@ -51,7 +50,7 @@ impl Ahead {
             requests,
             name: name.into(),
             skip_bad,
-            hasher,
+            keys: Keys::default(),
             bad_lines: 0,
         };
         let thread = thread::spawn(move || {
@@ -60,9 +59,10 @@ impl Ahead {
                 let goes_on = parsed.as_ref().is_ok_and(|batch| !batch.is_last);
                 // Nobody may be there to receive it, after an error.
                 if to_decide.send(parsed).is_err() || !goes_on {
-                    return;
+                    break;
                 }
             }
+            reader.keys
         });
         Ahead {
             full,
@@ -79,22 +79,22 @@ impl Ahead {
             // It sends the end before it ends, or else it has panicked.
             Err(_) => match self.thread.join() {
                 Err(panic) => std::panic::resume_unwind(panic),
-                Ok(()) => unreachable!("a reader ends with the last batch"),
+                Ok(_) => unreachable!("a reader ends with the last batch"),
             },
         }
     }
 
-    /// Waits until the reader has gone, after its last batch, and has given back what it took.
-    pub(super) fn end(self) {
+    /// The keys, after the last batch: waits until the reader has gone and given back what else it took.
+    pub(super) fn end(self) -> Keys {
         let Ahead {
             full,
             empty,
             thread,
         } = self;
         drop((full, empty));
-        if let Err(panic) = thread.join() {
-            std::panic::resume_unwind(panic);
-        }
+        thread
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
     /// Gives back a batch, to be filled anew.
@@ -108,7 +108,7 @@ struct Reader<R> {
     requests: Requests<R>,
     name: String,
     skip_bad: bool,
-    hasher: Hasher,
+    keys: Keys,
     bad_lines: u64,
 }
 
@@ -128,7 +128,7 @@ impl<R: Read> Reader<R> {
                 Next::End => batch.is_last = true,
             }
         }
-        batch.hash_keys(&self.hasher);
+        batch.find_keys(&mut self.keys);
         batch.bytes = self.requests.bytes();
         batch.bad_lines = self.bad_lines;
         Ok(batch)

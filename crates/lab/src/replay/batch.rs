@@ -4,13 +4,12 @@
 //! distort the time of a decision; and a processor that does one thing at a time for many requests
 //! waits for the memory of several at once.
 
-use std::hash::BuildHasher;
 use std::ops::Range;
 
 use windowpane_core::{Cost, Nanos};
 
 use super::input::Fields;
-use super::keys::{Hasher, Keys};
+use super::keys::Keys;
 use super::lines::LONGEST_LINE;
 
 /// The requests of a batch.
@@ -39,6 +38,8 @@ pub(super) struct Batch {
     pub(super) bytes: u64,
     /// How many bad lines were skipped until then.
     pub(super) bad_lines: u64,
+    /// How many keys were known when it was full.
+    pub(super) keys: usize,
     /// The times and the keys as they stood, by turns.
     text: Vec<u8>,
     /// Of the keys.
@@ -53,6 +54,7 @@ impl Batch {
             is_last: false,
             bytes: 0,
             bad_lines: 0,
+            keys: 0,
             text: Vec::with_capacity(BYTES + LONGEST_LINE),
             hashes: Vec::with_capacity(REQUESTS),
         }
@@ -86,17 +88,20 @@ impl Batch {
         });
     }
 
-    /// Hashes the keys.
-    pub(super) fn hash_keys(&mut self, hasher: &Hasher) {
-        let key = |request| hasher.hash_one(key(&self.text, request));
-        self.hashes.extend(self.requests.iter().map(key));
-    }
-
-    /// Finds the numbers of the keys, which are hashed.
+    /// Finds the numbers of the keys. They are all hashed first, since what is looked up one after the
+    /// other, with nothing in between, is waited for together.
     pub(super) fn find_keys(&mut self, keys: &mut Keys) {
+        let hash = |request| keys.hash(key(&self.text, request));
+        self.hashes.extend(self.requests.iter().map(hash));
         for (request, hash) in self.requests.iter_mut().zip(&self.hashes) {
             request.key = keys.number(*hash, key(&self.text, request));
         }
+        self.keys = keys.len();
+    }
+
+    /// The key of a request.
+    pub(super) fn key(&self, request: &Request) -> &[u8] {
+        key(&self.text, request)
     }
 
     /// The time of a request as it stood.

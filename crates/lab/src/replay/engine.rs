@@ -115,7 +115,6 @@ struct Engine {
     oracle: Option<OwnRun>,
     /// By lane: decisions that differ from the oracle's own run.
     differ: Vec<u64>,
-    keys: Keys,
     requests_by_key: Vec<u64>,
     requests: u64,
     earliest: Nanos,
@@ -127,7 +126,7 @@ struct Engine {
 /// `observers` see every request with its answers; `progress` is told how far it is now and then.
 /// Memory: what the keys, their limiters and the judges take; the input is not kept. A request
 /// costs one look-up of its key, one decision an algorithm, and where it is compared one peek and
-/// at most one record more. A thread of its own reads ahead, by a few batches.
+/// at most one record more. A thread of its own reads ahead, by a few batches, and looks up the keys.
 ///
 /// # Errors
 /// [`ReplayError`].
@@ -141,19 +140,17 @@ pub fn replay(
     let requests = Requests::open(source, &options.input).map_err(|error| error.of(name))?;
     let format = requests.format();
     let mut engine = Engine::new(options)?;
-    let mut ahead = Ahead::read(requests, name, options.skip_bad, engine.keys.hasher());
-    let bad_lines = loop {
-        let (mut batch, reader) = ahead.next()?;
+    let mut ahead = Ahead::read(requests, name, options.skip_bad);
+    let (bad_lines, keys) = loop {
+        let (batch, reader) = ahead.next()?;
         ahead = reader;
-        batch.find_keys(&mut engine.keys);
         engine.decide(&batch, observers)?;
         progress(Progress {
             bytes: batch.bytes,
             requests: engine.requests,
         });
         if batch.is_last {
-            ahead.end();
-            break batch.bad_lines;
+            break (batch.bad_lines, ahead.end());
         }
         ahead.give_back(batch);
     };
@@ -173,12 +170,12 @@ pub fn replay(
             _ => "csv",
         },
         requests: engine.requests,
-        keys: engine.keys.len() as u64,
+        keys: keys.len() as u64,
         bad_lines,
         earliest_ns: engine.earliest,
         latest_ns: engine.latest,
     };
-    Ok(engine.summary(input, options))
+    Ok(engine.summary(input, &keys, options))
 }
 
 impl Engine {
@@ -218,7 +215,6 @@ impl Engine {
             oracle,
             differ: vec![0; lanes.len()],
             lanes,
-            keys: Keys::default(),
             requests_by_key: Vec::new(),
             requests: 0,
             earliest: Nanos::MAX,
@@ -233,7 +229,7 @@ impl Engine {
         observers: &mut [&mut dyn Observer],
     ) -> Result<(), ReplayError> {
         let requests = &batch.requests[..];
-        let keys = self.keys.len();
+        let keys = batch.keys;
         self.requests += requests.len() as u64;
         self.requests_by_key.resize(keys, 0);
         for request in requests {
@@ -278,7 +274,7 @@ impl Engine {
                     line: request.line,
                     time: request.time,
                     time_text: batch.time_text(request),
-                    key: self.keys.name(request.key),
+                    key: batch.key(request),
                     cost: request.cost,
                     lanes: &self.lanes,
                     oracle,
@@ -289,10 +285,10 @@ impl Engine {
         Ok(())
     }
 
-    fn summary(self, input: InputSummary, options: &Options) -> Summary {
-        let keys = self.keys.len() as f64;
+    fn summary(self, input: InputSummary, names: &Keys, options: &Options) -> Summary {
+        let keys = names.len() as f64;
         let decisions = self.requests as f64;
-        let most_denied = self.most_denied();
+        let most_denied = self.most_denied(names);
         let algorithm = |(lane, differ): (Lane, u64)| AlgorithmSummary {
             name: lane.run.algorithm.name,
             exact: lane.run.algorithm.exact,
@@ -336,17 +332,17 @@ impl Engine {
     }
 
     /// The clients that any algorithm denied most, the worst first, of equals the first seen.
-    fn most_denied(&self) -> Vec<Client> {
+    fn most_denied(&self, names: &Keys) -> Vec<Client> {
         let denied = |lane: &Lane, key: usize| lane.tally.denied_by_key[key];
         let worst = |key: usize| self.lanes.iter().map(|lane| denied(lane, key)).max();
-        let mut keys: Vec<(u64, usize)> = (0..self.keys.len())
+        let mut keys: Vec<(u64, usize)> = (0..names.len())
             .map(|key| (worst(key).unwrap_or(0), key))
             .filter(|(denials, _)| *denials > 0)
             .collect();
         keys.sort_unstable_by_key(|(denials, key)| (Reverse(*denials), *key));
         keys.truncate(MOST_DENIED);
         let client = |(_, key): (u64, usize)| Client {
-            key: String::from_utf8_lossy(self.keys.name(key as u32)).into_owned(),
+            key: String::from_utf8_lossy(names.name(key as u32)).into_owned(),
             requests: self.requests_by_key[key],
             denied: self
                 .lanes

@@ -4,15 +4,12 @@ use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-/// How keys are hashed. A copy hashes as what it was copied from.
-pub(super) type Hasher = DefaultHashBuilder;
-
 /// The keys seen so far, numbered in that order.
 ///
 /// A key is bytes: what a log holds need not be text. Known keys are found without an allocation.
 #[derive(Default)]
 pub(super) struct Keys {
-    hasher: Hasher,
+    hasher: DefaultHashBuilder,
     numbers: HashTable<u32>,
     names: Names,
 }
@@ -38,9 +35,10 @@ impl Names {
 }
 
 impl Keys {
-    /// What hashes keys for [`number`](Self::number), also by another thread.
-    pub(super) fn hasher(&self) -> Hasher {
-        self.hasher.clone()
+    /// The hash of a key, for [`number`](Self::number).
+    #[inline]
+    pub(super) fn hash(&self, name: &[u8]) -> u64 {
+        self.hasher.hash_one(name)
     }
 
     /// The number of a key with its hash, new or known.
@@ -94,7 +92,7 @@ mod tests {
             .collect();
         for _ in 0..2 {
             for (number, name) in (0..).zip(&names) {
-                let hash = keys.hasher().hash_one(name);
+                let hash = keys.hash(name);
                 assert_eq!(keys.number(hash, name), number);
             }
         }
