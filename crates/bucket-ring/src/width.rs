@@ -130,5 +130,17 @@ mod tests {
             prop_assert_eq!(i128::from(span.window(width)), window);
             prop_assert!(now - i128::from(oldest) < i128::from(span.most()));
         }
+
+        /// Its last instant, too, where it ends beyond the last time there is.
+        #[test]
+        fn a_bucket_ends_one_instant_before_the_next(nanos in width(), time in time()) {
+            let width = Width::new(nanos);
+            let bucket = width.locate(time).bucket;
+            let last = width.last_instant(bucket);
+            prop_assert!(last >= time);
+            prop_assert_eq!(width.locate(last).bucket, bucket);
+            let next = last.checked_add(1).map(|after| width.locate(after).bucket);
+            prop_assert!(next.is_none_or(|next| next == bucket + 1));
+        }
     }
 }
