@@ -338,3 +338,6 @@ impl fmt::Debug for BucketRing {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod stalled;
