@@ -51,6 +51,18 @@ fn case_19_raised_and_lowered_live() {
     assert_eq!(remaining(&gcra, 18 * SECOND), 5);
 }
 
+/// What counts in the window of the change goes on counting, and nothing of a window that is over.
+#[test]
+fn the_count_of_the_window_of_the_change_is_kept() {
+    // The first window began at 1,000, and the one that is counted in at 1,200.
+    for (change, left) in [(1_150, 7), (1_200, 7), (1_299, 7), (1_300, 10), (1_450, 10)] {
+        let mut fixed = FixedWindow::starting_at(quotas("4/100ns"), 1_050).unwrap();
+        assert!(fixed.acquire_at(1_230, cost(3)).unwrap().is_allowed());
+        fixed.change_at(change, &quotas("10/100ns")).unwrap();
+        assert_eq!(remaining(&fixed, change), left, "changed at {change}");
+    }
+}
+
 #[test]
 fn a_burst_of_ones_own_stays() {
     let rule = GcraRule::with_burst("60/60s".parse().unwrap(), Cost::ONE).unwrap();
@@ -58,6 +70,11 @@ fn a_burst_of_ones_own_stays() {
     gcra.change_at(0, &quotas("120/60s")).unwrap();
     assert_eq!(gcra.rule().burst(), 1);
     assert_eq!(gcra.rule().interval(), SECOND / 2);
+    // One that is the limit is the new limit.
+    let mut gcra = Gcra::new(quotas("60/60s")).unwrap();
+    assert_eq!(gcra.rule().burst(), 60);
+    gcra.change_at(0, &quotas("120/60s")).unwrap();
+    assert_eq!(gcra.rule().burst(), 120);
 }
 
 #[test]

@@ -82,6 +82,25 @@ fn what_does_not_fit_a_word_is_refused_with_what_does() {
     ));
 }
 
+/// The index has to last for ten years whenever in its first window the limiter begins.
+#[test]
+fn ten_years_are_held_and_no_less() {
+    let ten_years = u64::try_from(one_word::REQUIRED_RANGE).unwrap();
+    assert_eq!(ten_years, 3_653 * 86_400_000_000_000);
+    // 60 bits of count leave 4 of index: 16 windows, of which the first may be nearly over.
+    let made = |window| {
+        FixedWindow::new(Quota::from_nanos(1 << 59, window, Unit::Permits).unwrap()).map(drop)
+    };
+    assert_eq!(made(ten_years / 15), Ok(()));
+    for window in [ten_years / 15 - 1, ten_years / 16] {
+        let error = made(window).unwrap_err();
+        let BuildError::RangeTooShort { covers, .. } = error else {
+            panic!("{error}")
+        };
+        assert_eq!(covers, 15 * u128::from(window));
+    }
+}
+
 #[test]
 fn past_its_range_it_is_an_error_and_not_a_wrong_decision() {
     let quota = Quota::from_nanos(32_767, 1_000, Unit::Permits).unwrap();
@@ -92,6 +111,12 @@ fn past_its_range_it_is_an_error_and_not_a_wrong_decision() {
     };
     assert!(limiter.acquire_at(last + 1, Cost::ONE).is_err());
     assert!(limiter.acquire_at(last, Cost::ONE).unwrap().is_allowed());
+    // The range ends there whichever window it is asked from.
+    assert!(limiter.acquire_at(last + 1, Cost::ONE).is_err());
+    assert_eq!(
+        limiter.peek_at(last, Cost::ONE).unwrap().remaining(),
+        32_765
+    );
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use windowpane_baselines::{Gcra, GcraRule};
+use windowpane_core::one_word;
 use windowpane_core::{
     AcquireError, BuildError, Cost, Decision, MAX_WINDOW, Nanos, Quota, Quotas, RateLimiter, Unit,
 };
@@ -140,6 +141,14 @@ fn what_no_whole_nanosecond_tells_is_refused() {
     assert!(error.contains("ten years"), "{error}");
     assert!(error.contains("the burst can be up to 209850,"), "{error}");
     assert!(day(209_850).is_ok() && day(209_851).is_err());
+
+    // A burst that leaves ten years to the nanosecond, and one that leaves less.
+    let ten_years = u64::try_from(one_word::REQUIRED_RANGE).unwrap();
+    let most = (u64::MAX - ten_years) / 5;
+    assert_eq!(most * 5 + ten_years, u64::MAX);
+    let burst = |burst| GcraRule::with_burst(quota("1/5ns"), Cost::new(burst).unwrap());
+    assert_eq!(burst(most).unwrap().burst(), most);
+    assert!(burst(most + 1).is_err());
 
     let two = Quotas::parse(["1/1s", "2/2s"]).unwrap();
     assert!(matches!(
