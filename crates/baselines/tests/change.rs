@@ -51,6 +51,19 @@ fn case_19_raised_and_lowered_live() {
     assert_eq!(remaining(&gcra, 18 * SECOND), 5);
 }
 
+/// A limiter that has accepted nothing has not accepted anything by a change, at no time.
+#[test]
+fn a_change_of_what_was_never_used_leaves_no_trace() {
+    fn check<L: FromQuotas + ChangeQuotas>() {
+        let mut limiter = L::from_quotas(&quotas("4/100ns"), 0).unwrap();
+        limiter.change_at(50, &quotas("5/100ns")).unwrap();
+        assert!(limiter.is_idle_at(20), "{}", L::NAME);
+        assert_eq!(remaining(&limiter, 20), 5, "{}", L::NAME);
+    }
+    check::<FixedWindow>();
+    check::<Gcra>();
+}
+
 /// What counts in the window of the change goes on counting, and nothing of a window that is over.
 #[test]
 fn the_count_of_the_window_of_the_change_is_kept() {
