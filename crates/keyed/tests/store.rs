@@ -9,8 +9,8 @@ use windowpane_bucket_ring::BucketRing;
 use windowpane_cas_ring::CasRing;
 use windowpane_core::clock::ManualClock;
 use windowpane_core::{
-    AcquireError, BuildError, Charge, Cost, Decision, FromQuotas, KeyedRateLimiter, KeyedSettle,
-    Local, Nanos, Quotas, RateLimiter, StoreError,
+    AcquireError, BuildError, ChangeQuotas, Charge, Cost, Decision, FromQuotas, KeyedRateLimiter,
+    KeyedSettle, Local, Nanos, Quotas, RateLimiter, Settle, StoreError,
 };
 use windowpane_keyed::{ForKeys, KeyedLimiter, SharedRule};
 use windowpane_mutex_log::{MutexLog, OnRegression};
@@ -385,4 +385,28 @@ proptest! {
         check_shared::<FixedWindow, SharedRule<FixedWindowRule>>(&asks);
         check_shared::<PackedCounter, SharedRule<windowpane_packed_counter::TwoWindowRule>>(&asks);
     }
+}
+
+/// What is done to one limiter's word is done to no other's, though they share the rule.
+#[test]
+fn a_limiter_that_shares_its_rule_is_settled_reset_and_changed_by_itself() {
+    let make = SharedRule::<FixedWindowRule>::maker();
+    let five = quotas("5/100us");
+    let (mut one, other) = (make(&five, 0).unwrap(), make(&five, 0).unwrap());
+    let left = |limiter: &SharedRule<FixedWindowRule>| {
+        let seen = limiter.peek_at(7, Cost::ONE).unwrap();
+        seen.remaining() + u64::from(seen.is_allowed())
+    };
+    for limiter in [&one, &other] {
+        let four = limiter.acquire_at(7, Cost::of::<4>()).unwrap();
+        assert!(four.is_allowed() && !limiter.is_idle_at(7));
+    }
+    one.settle_at(7, Cost::of::<4>(), 2);
+    assert_eq!((left(&one), left(&other)), (3, 1));
+    one.change_at(7, &quotas("9/100us")).unwrap();
+    assert_eq!((one.quotas(), other.quotas()), (quotas("9/100us"), five));
+    assert_eq!((left(&one), left(&other)), (7, 1));
+    one.reset();
+    assert_eq!((left(&one), left(&other)), (9, 1));
+    assert!(one.is_idle_at(7));
 }
