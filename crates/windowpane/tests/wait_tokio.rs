@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::time::Instant;
-use windowpane::wait::{Attempt, Queue, TokioClock, TokioTimer, WaitError};
+use windowpane::wait::{Attempt, Jitter, Queue, TokioClock, TokioTimer, WaitError};
 use windowpane::{CasRing, Changeable, Cost, Limiter, MutexLog, Nanos, Quotas, RateLimiter};
 
 const MILLI: Nanos = 1_000_000;
@@ -168,6 +168,18 @@ async fn a_raised_limit_lets_the_line_in() {
     for waiter in waiters {
         assert_eq!(waiter.await.unwrap(), Ok(0));
     }
+}
+
+/// With jitter the head sleeps as much longer as was drawn.
+#[tokio::test(start_paused = true)]
+async fn jitter_is_slept_on_top_of_the_wait() {
+    let jitter = || Jitter::seeded(Duration::from_millis(500), 26);
+    let log = <MutexLog>::new(quotas("1/2s"));
+    let queue = Queue::new(Limiter::with_clock(log, TokioClock::new())).with_jitter(jitter());
+    queue.acquire(&TokioTimer, Cost::ONE).await.unwrap();
+    let at = queue.acquire(&TokioTimer, Cost::ONE).await.unwrap();
+    let slept = 2_000 * MILLI + jitter().draw();
+    assert!((slept..=slept + 2 * MILLI).contains(&at), "{at}");
 }
 
 /// A server says `Retry-After`: nobody goes before, and then all go in their order.
