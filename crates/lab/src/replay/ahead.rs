@@ -53,7 +53,9 @@ impl Ahead {
             keys: Keys::default(),
             bad_lines: 0,
         };
-        let thread = thread::spawn(move || {
+        // Named for whoever looks at the process with a profiler.
+        let named = thread::Builder::new().name("replay reader".into());
+        let read = move || {
             for batch in to_fill {
                 let parsed = reader.fill(batch);
                 let goes_on = parsed.as_ref().is_ok_and(|batch| !batch.is_last);
@@ -63,7 +65,8 @@ impl Ahead {
                 }
             }
             reader.keys
-        });
+        };
+        let thread = named.spawn(read).expect("a thread that reads ahead");
         Ahead {
             full,
             empty,
