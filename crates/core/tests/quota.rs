@@ -70,7 +70,7 @@ fn what_is_not_a_quota_is_refused_with_what_was_expected() {
     );
 }
 
-/// cases.md 5 and 24: a window of 1e9 s is refused, not wrapped, and a name cannot be misread.
+/// Cases 5 and 24: a window of 1e9 s is refused, not wrapped, and a name cannot be misread.
 #[test]
 fn a_window_too_long_is_refused_and_none_is_misread() {
     let long = Duration::from_secs(1_000_000_000);
