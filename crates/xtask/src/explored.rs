@@ -41,7 +41,10 @@ impl Test {
                 let stderr = String::from_utf8_lossy(&ran.stderr);
                 (ran.status.success(), format!("{stdout}{stderr}"))
             }
-            Err(error) => (false, error.to_string()),
+            Err(error) => {
+                let binary = self.binary.display();
+                (false, format!("cannot start {binary}: {error}"))
+            }
         };
         Ran {
             name: self.name,
@@ -83,6 +86,13 @@ pub(crate) fn tests(explorer: &str, filters: &[String]) -> anyhow::Result<Vec<Te
             .args(["--list", "--format", "terse"])
             .output()
             .with_context(|| format!("cannot start {}", binary.display()))?;
+        // Without its list its models would be missing, and nobody would know.
+        ensure!(
+            listed.status.success(),
+            "{} does not list its tests: it ended with {}",
+            binary.display(),
+            listed.status
+        );
         for line in String::from_utf8_lossy(&listed.stdout).lines() {
             let Some(path) = line.strip_suffix(": test") else {
                 continue;

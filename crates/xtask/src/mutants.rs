@@ -74,11 +74,12 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         let parts = parts(name).iter().enumerate();
         parts.map(move |(part, more)| (name, part, *more))
     });
-    let mut survived = false;
+    let mut failed = false;
     for (name, part, of_part) in parts {
-        println!("\n=== {name}");
+        let told = [&[name], of_part].concat();
+        println!("\n=== {}", told.join(" "));
         let output = workspace().join(format!("target/mutants/{name}/{part}"));
-        // It makes the last folder of the path alone.
+        // cargo-mutants makes the last folder of the path alone.
         if let Err(error) = std::fs::create_dir_all(&output) {
             eprintln!("cannot make {}: {error}", output.display());
             return ExitCode::FAILURE;
@@ -89,7 +90,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
             .args(["mutants", "--package", &format!("windowpane-{name}")])
             .arg("--output")
             .arg(&output)
-            // Five times as fast: a change of some lines compiles some lines anew.
+            // A change of some lines compiles some lines anew.
             .env("CARGO_INCREMENTAL", "1")
             // What a copy of the workspace compiles is of use to no other: it goes with the copy.
             .env_remove("CARGO_TARGET_DIR")
@@ -98,12 +99,13 @@ pub(crate) fn run(args: &Args) -> ExitCode {
             .env("PROPTEST_MAX_SHRINK_ITERS", "0")
             .args(of_part)
             .args(&args.more);
-        // It ends with 2 if a mutant survived, with 3 if one ran into the timeout.
+        // cargo-mutants ends with 2 if a mutant survived, with 3 if one ran into the timeout, and with
+        // others if it could not begin: the rest is run all the same.
         match command.status() {
             Ok(status) if status.success() => {}
             Ok(status) => {
                 eprintln!("{name}: cargo mutants ended with {status}");
-                survived = true;
+                failed = true;
             }
             Err(error) => {
                 eprintln!("cannot run cargo mutants: {error}");
@@ -111,7 +113,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
             }
         }
     }
-    if survived {
+    if failed {
         ExitCode::FAILURE
     } else {
         ExitCode::SUCCESS
