@@ -97,7 +97,7 @@ impl Round {
 }
 
 impl<R: OneWordRule, C, S> FlatTable<R, C, S> {
-    /// Decides for a key that was not found in the first line of its way.
+    /// Decides for a key about which the first line of its way alone gave no verdict.
     pub(super) fn find_or_insert(
         &self,
         key: Fingerprint,

@@ -1,4 +1,7 @@
 //! The way of a key that is found at once, in the first line: nearly all decisions take it.
+//!
+//! A denial holds at the load of the entry, an allowance at its exchange. The memory orders of both, and
+//! why they suffice, stand beside them in `entry.rs`.
 
 use windowpane_core::one_word::{self, OneWordRule, Verdict};
 use windowpane_core::sync::{AtomicU128, SPINS_ONE_WORD, back_off};
@@ -91,7 +94,7 @@ impl<R: OneWordRule, C, S> FlatTable<R, C, S> {
         }
     }
 
-    /// One attempt; `None` if the slot has changed, or for no cause.
+    /// One attempt; `None` if the slot has changed, or without a cause.
     #[inline]
     fn attempt(
         &self,

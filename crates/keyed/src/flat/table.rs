@@ -275,8 +275,8 @@ impl<R: OneWordRule, C, S> FlatTable<R, C, S> {
         self.counts.refusals()
     }
 
-    /// How many entries were examined, all in all, by decisions that did not find their key in the
-    /// first cache line.
+    /// How many entries were examined, all in all, by decisions that needed more than the first cache
+    /// line of their key's way, errors among them.
     pub fn examined(&self) -> u64 {
         self.counts.all_examined()
     }

@@ -74,7 +74,8 @@ pub struct AlgorithmSummary {
     pub keys_denied: u64,
     /// Against the oracle; `None` if nothing was compared.
     pub against_oracle: Option<Comparison>,
-    /// Bytes allocated by its store of limiters and not freed at the end, divided by the keys.
+    /// Bytes that its store of limiters holds at the end, beyond those it had without a key, divided by
+    /// the keys; `None` if nobody counts.
     pub bytes_per_key: Option<f64>,
     /// Time spent on decisions, divided by their number.
     pub ns_per_decision: f64,
