@@ -151,12 +151,13 @@ fn answer<L: RateLimiter>(limiter: &L, detailed: Detailed, now: Nanos) -> Answer
     }
 }
 
-/// What a limiter would answer, changing nothing; `like_new` makes one that has accepted nothing.
+/// What a limiter would answer, changing nothing; `like_new` makes one that has accepted nothing, for
+/// a clock that reads so much now.
 pub(crate) fn look<L: RateLimiter, C: Clock>(
     limiter: &L,
     clock: &C,
     cost: Cost,
-    like_new: impl FnOnce() -> Option<L>,
+    like_new: impl FnOnce(Nanos) -> Option<L>,
 ) -> Result<Answer, AcquireError> {
     let clock = Kept::new(clock);
     let detailed = limiter.peek_with(&clock, cost)?;
@@ -166,12 +167,13 @@ pub(crate) fn look<L: RateLimiter, C: Clock>(
     };
     // More will remain when something leaves, were it the request itself.
     let more_after = match limiter.is_idle_at(now) {
-        true => like_new().and_then(|limiter| {
-            let detailed = limiter.acquire_detailed_at(now, cost).ok()?;
+        true => like_new(now).and_then(|limiter| {
+            let detailed = limiter.acquire_detailed_at(at, cost).ok()?;
             wait::more_after(&limiter, now, detailed.remaining())
         }),
         false => {
             let remaining = detailed.remaining();
+            let like_new = || like_new(now);
             wait::more_after_charging(limiter, now, (at, cost), remaining, like_new)
         }
     };

@@ -128,12 +128,13 @@ where
         Q: Hash + Eq + ?Sized,
         T: Clock,
     {
-        let like = |limiter: &L| (self.build)(&limiter.quotas(), time.now()).ok();
+        let like = |limiter: &L, now| (self.build)(&limiter.quotas(), now).ok();
         let hash = self.shards.hash(key);
         let known = self.shards.read(
             hash,
             |k, _| k.borrow() == key,
-            |_, entry| match ask::look(&entry.limiter, time, cost, || like(&entry.limiter)) {
+            |_, entry| match ask::look(&entry.limiter, time, cost, |now| like(&entry.limiter, now))
+            {
                 Err(AcquireError::TimeOutOfRange { now, .. })
                     if self.is_idle(&entry.limiter, now) =>
                 {
@@ -151,7 +152,7 @@ where
                 quotas.check_cost(cost)?;
                 let limiter = (self.build)(&quotas, time.now())?;
                 let clock = Floored::new(time, floor);
-                let answer = ask::look(&limiter, &clock, cost, || like(&limiter))?;
+                let answer = ask::look(&limiter, &clock, cost, |now| like(&limiter, now))?;
                 Ok(ask::InDetail::told_later(answer, clock.behind()))
             }
         }

@@ -4,7 +4,9 @@
 //! remains when a cost of one more fits. Requests cannot be told by their cost: where only they are
 //! counted, the time is searched for, since nothing but time passing makes more remain.
 
-use windowpane_core::{Cost, Detailed, Nanos, PerQuota, Quota, Quotas, RateLimiter, Unit};
+use windowpane_core::{
+    Cost, Decision, Detailed, Nanos, PerQuota, Quota, Quotas, RateLimiter, Unit,
+};
 
 /// The smallest wait from `now` after which more than `remaining`, what remains now, would remain
 /// if nothing were accepted meanwhile; `None` if it never will.
@@ -16,7 +18,13 @@ pub(crate) fn more_after<L: RateLimiter>(limiter: &L, now: Nanos, remaining: u64
             // One of those left was for the looking.
             Some(detailed.remaining() + u64::from(detailed.is_allowed()))
         };
-        return search(&quotas, |wait| fit(wait).is_some_and(|fit| fit > remaining));
+        let at = match limiter.peek_at(now, Cost::ONE).ok()?.decision() {
+            Decision::Allowed { at } => at,
+            // Others have taken what remained.
+            Decision::Denied(_) => now,
+        };
+        let more = |wait| fit(wait).is_some_and(|fit| fit > remaining);
+        return search(&quotas, now, at, more);
     }
     wait_for(limiter, now, remaining.checked_add(1)?)
 }
@@ -59,7 +67,8 @@ pub(crate) fn more_after_charging<L: RateLimiter>(
         Some(left.collect())
     };
     let fit = |wait: Nanos| Some(quotas.largest_cost(&left(now.checked_add(wait)?)?));
-    search(&quotas, |wait| fit(wait).is_some_and(|fit| fit > remaining))
+    let more = |wait| fit(wait).is_some_and(|fit| fit > remaining);
+    search(&quotas, now, at, more)
 }
 
 /// What was left of each quota before a request of `cost` was looked at.
@@ -78,10 +87,15 @@ fn wait_for<L: RateLimiter>(limiter: &L, now: Nanos, permits: u64) -> Option<Nan
     detailed.decision().denied()?.retry_after_nanos()
 }
 
-/// The smallest wait after which `more` holds, which then holds for ever; `None` if it never does.
-fn search(quotas: &Quotas, more: impl Fn(Nanos) -> bool) -> Option<Nanos> {
-    // Two windows empty every limiter: one that weighs the window before counts in both.
-    let mut after = 2 * quotas.longest_window();
+/// The smallest wait from `now` after which `more` holds, which then holds for ever; `None` if it never
+/// does. A request would be recorded under `at`.
+fn search(quotas: &Quotas, now: Nanos, at: Nanos, more: impl Fn(Nanos) -> bool) -> Option<Nanos> {
+    // Two windows empty every limiter: one that weighs the window before counts in both. They begin at
+    // the latest time that it has recorded, which the clock may be behind.
+    let windows = 2 * quotas.longest_window();
+    let mut after = windows
+        .saturating_add(at.saturating_sub(now))
+        .min(Nanos::MAX - now);
     if !more(after) {
         return None;
     }
