@@ -56,6 +56,20 @@ fn when_all_are_live_an_unknown_key_is_answered_by_the_policy() {
     }
 }
 
+/// Whoever asks for more than the decision is told as well that there is no record.
+#[test]
+fn what_is_allowed_without_a_record_is_told_so_in_detail() {
+    let store = store("2/100ns", 1, WhenFull::Allow);
+    assert!(store.acquire_at(&1, 0, Cost::ONE).unwrap().is_allowed());
+    let unrecorded = (Decision::Allowed { at: UNRECORDED }, 1);
+    let answer = store.acquire_detailed_at(&2, 50, Cost::ONE).unwrap();
+    let remaining = store.acquire_remaining_at(&2, 50, Cost::ONE).unwrap();
+    for detailed in [answer.detailed, remaining] {
+        assert_eq!((detailed.decision(), detailed.remaining()), unrecorded);
+    }
+    assert_eq!(answer.quotas, quotas("2/100ns"));
+}
+
 #[test]
 fn a_limit_of_0_is_denied_at_the_cap_too() {
     let tiers = |key: &u32| quotas(if *key == 0 { "0/100ns" } else { "5/100ns" });

@@ -72,6 +72,7 @@ fn the_clock_of_the_table_is_read() {
     table.clock().set(9);
     assert_eq!(wait(table.acquire(&7_u64, Cost::ONE).unwrap()), Some(1));
     assert_eq!(table.sweep(), 0);
+    assert!(!table.is_empty());
     table.clock().set(10);
     assert_eq!(table.sweep(), 1);
     assert!(table.is_empty());
