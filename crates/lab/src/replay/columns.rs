@@ -51,7 +51,7 @@ pub(super) enum Fed {
 
 impl Record {
     pub(super) fn new() -> Record {
-        Record {
+        let mut record = Record {
             // A bare `\r` does not end a record: line numbers count `\n`.
             core: ReaderBuilder::new()
                 .terminator(Terminator::Any(b'\n'))
@@ -61,12 +61,17 @@ impl Record {
             used: 0,
             fields: 0,
             fed: 0,
-        }
+        };
+        record.clear();
+        record
     }
 
     /// Forgets the record so far.
     pub(super) fn clear(&mut self) {
         self.core.reset();
+        // A blank line is nothing to it; but from then on it takes no byte order mark away, which is
+        // the input's to have, once, and no record's.
+        let _ = self.core.read_record(b"\n", &mut [0], &mut [0]);
         (self.used, self.fields, self.fed) = (0, 0, 0);
     }
 

@@ -69,7 +69,8 @@ impl<R: Read> Lines<R> {
         self.bytes
     }
 
-    /// The next line; too long, too, if more than [`LONGEST_LINE`] would have to be held. A byte order mark before the first is passed over.
+    /// The next line; too long, too, if more than [`LONGEST_LINE`] would have to be held. A byte order
+    /// mark before the first is passed over.
     pub(super) fn next(&mut self) -> io::Result<Line<'_>> {
         let found = self.advance()?;
         Ok(self.line(found))
@@ -154,7 +155,9 @@ impl<R: Read> Lines<R> {
         loop {
             let unread = &self.buffer[self.start..self.end];
             if let Some(at) = memchr::memchr(b'\n', &unread[searched..]) {
-                return Ok(Some(searched + at + 1));
+                let length = searched + at;
+                // The same, however much of it a reading brought.
+                return Ok((length <= LONGEST_LINE).then_some(length + 1));
             }
             searched = unread.len();
             if self.ended {
@@ -299,6 +302,33 @@ mod tests {
             assert_eq!(lines.next().unwrap(), Line::Text(number, b"0123456\n"));
         }
         assert_eq!(lines.next().unwrap(), Line::End);
+    }
+
+    /// A source that gives so many bytes at a time.
+    struct Pieces<'a>(&'a [u8], usize);
+
+    impl Read for Pieces<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let some = buffer.len().min(self.1);
+            self.0.read(&mut buffer[..some])
+        }
+    }
+
+    #[test]
+    fn whether_a_line_is_too_long_does_not_hang_on_how_it_comes() {
+        for (length, fits) in [(0, true), (1, false), (CHUNK / 2, false)] {
+            let long = "x".repeat(LONGEST_LINE + length);
+            let input = format!("first\n{long}\nlast\n");
+            for piece in [CHUNK / 2 - 1, CHUNK] {
+                let mut lines = Lines::new(Pieces(input.as_bytes(), piece));
+                lines.next().unwrap();
+                match lines.next().unwrap() {
+                    Line::Text(2, text) => assert!(fits && text.len() == long.len() + 1),
+                    line => assert!(!fits && line == Line::TooLong(2), "{length} {piece}"),
+                }
+                assert_eq!(lines.next().unwrap(), Line::Text(3, b"last\n"));
+            }
+        }
     }
 
     #[test]

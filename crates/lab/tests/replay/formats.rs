@@ -30,6 +30,14 @@ fn the_key_and_the_cost_may_be_missing() {
     );
 }
 
+/// A byte order mark stands before the input, and nowhere else: there it is a part of the key.
+#[test]
+fn a_byte_order_mark_is_taken_away_once() {
+    let told = decisions("\u{feff}key,time\na,1\n\u{feff}a,2\n\"\u{feff}a\",3\n", "");
+    assert_eq!(column(&told, "key"), ["a", "\u{feff}a", "\u{feff}a"]);
+    assert_eq!(column(&told, "remaining"), ["2", "2", "1"]);
+}
+
 #[test]
 fn columns_are_named_and_costs_added() {
     let input = " when , who ,in,out\n0,a,1,0\n0,a,1,1\n0,a, 2 ,2\n0,b,4,0\n";
