@@ -174,26 +174,30 @@ fn answers_as_itself<L: FromQuotas + Settle>() {
     assert!(wrapped.is_idle_at(1) && !wrapped.is_idle_at(325));
 }
 
+/// `wrapped` is changed as the telltale in it is: not at all, where that refuses.
+fn changes_as_itself<L: RateLimiter>(
+    wrapped: &mut L,
+    change_at: impl Fn(&mut L, Nanos, &Quotas) -> Result<(), BuildError>,
+) {
+    let more = quotas("20/1s");
+    assert_eq!(change_at(wrapped, 0, &more), Err(BuildError::NoQuotas));
+    assert_eq!(wrapped.quotas(), quotas("9/1s"));
+    change_at(wrapped, 1, &more).unwrap();
+    assert_eq!(wrapped.quotas(), more);
+}
+
 #[test]
 fn a_limiter_in_a_box_answers_as_itself() {
     answers_as_itself::<Box<Telltale>>();
-    let (_, mut boxed) = both::<Box<Telltale>>();
-    let more = quotas("20/1s");
-    assert_eq!(boxed.change_at(0, &more), Err(BuildError::NoQuotas));
-    assert_eq!(boxed.quotas(), quotas("9/1s"));
-    boxed.change_at(1, &more).unwrap();
-    assert_eq!(boxed.quotas(), more);
+    changes_as_itself(&mut both::<Box<Telltale>>().1, ChangeQuotas::change_at);
 }
 
 #[test]
 fn a_changeable_limiter_answers_as_itself() {
     answers_as_itself::<Changeable<Telltale>>();
-    let (_, changeable) = both::<Changeable<Telltale>>();
-    let more = quotas("20/1s");
-    assert_eq!(changeable.change_at(0, &more), Err(BuildError::NoQuotas));
-    assert_eq!(changeable.quotas(), quotas("9/1s"));
-    changeable.change_at(1, &more).unwrap();
-    assert_eq!(changeable.quotas(), more);
+    let change_at =
+        |limiter: &mut Changeable<Telltale>, now, quotas: &Quotas| limiter.change_at(now, quotas);
+    changes_as_itself(&mut both::<Changeable<Telltale>>().1, change_at);
 }
 
 /// A limiter reads the time where no method of its own does, in each of the three calls.

@@ -6,7 +6,6 @@ use windowpane_core::{Quota, Quotas, format_nanos, parse_nanos};
 use windowpane_lab::measure::definitions::Definition;
 use windowpane_lab::registry;
 use windowpane_lab::replay::{Format, InputOptions, Options, TimeUnit, parse_time, replay};
-use windowpane_mutex_log::OnRegression;
 use windowpane_tower::reload::QuotaFile;
 
 use crate::{headers, reply};
@@ -191,11 +190,8 @@ fn with_text(input: &[u8], run: impl FnOnce(&str)) {
 
 /// A recorded log, as `lab replay` reads it: bad lines are counted, and one text tells an error.
 fn replayed(input: &[u8], format: Format) {
+    let oracle = registry::find(registry::ORACLE).into_iter().collect();
     let options = Options {
-        quotas: Quotas::from(small_quota()),
-        skipped: Vec::new(),
-        on_regression: OnRegression::Clamp,
-        buckets: 10,
         input: InputOptions {
             format,
             unit: TimeUnit::Seconds,
@@ -203,9 +199,7 @@ fn replayed(input: &[u8], format: Format) {
         },
         skip_bad: true,
         compare: false,
-        detailed: false,
-        meter: None,
-        algorithms: registry::find(registry::ORACLE).into_iter().collect(),
+        ..Options::new(Quotas::from(small_quota()), oracle)
     };
     // It is read on a thread of its own, which outlives this borrow as far as the compiler knows.
     let source = std::io::Cursor::new(input.to_vec());

@@ -143,7 +143,7 @@ impl Ask for InDetail {
 }
 
 fn answer<L: RateLimiter>(limiter: &L, detailed: Detailed, now: Nanos) -> Answer {
-    let more_after = wait::more_after(limiter, now, detailed.remaining());
+    let more_after = wait::more_after(limiter, now, &detailed);
     Answer {
         detailed,
         more_after,
@@ -169,7 +169,7 @@ pub(crate) fn look<L: RateLimiter, C: Clock>(
     let more_after = match limiter.is_idle_at(now) {
         true => like_new(now).and_then(|limiter| {
             let detailed = limiter.acquire_detailed_at(at, cost).ok()?;
-            wait::more_after(&limiter, now, detailed.remaining())
+            wait::more_after(&limiter, now, &detailed)
         }),
         false => {
             let remaining = detailed.remaining();

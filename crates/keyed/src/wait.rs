@@ -1,26 +1,30 @@
 //! When more of a quota remains than does now.
 //!
 //! The waits that decisions tell are of costs; what remains is the largest cost that fits. So more
-//! remains when a cost of one more fits. Requests cannot be told by their cost: where only they are
-//! counted, the time is searched for, since nothing but time passing makes more remain.
+//! remains when a cost of one more fits. Requests cannot be told by their cost, nor what one quota of
+//! several gives back: there the time is searched for, since nothing but time passing makes more remain.
 
 use windowpane_core::{
     Cost, Decision, Detailed, Nanos, PerQuota, Quota, Quotas, RateLimiter, Unit,
 };
 
-/// The smallest wait from `now` after which more than `remaining`, what remains now, would remain
-/// if nothing were accepted meanwhile; `None` if it never will.
-pub(crate) fn more_after<L: RateLimiter>(limiter: &L, now: Nanos, remaining: u64) -> Option<Nanos> {
-    let quotas = limiter.quotas();
+/// The smallest wait from `now`, when it answered `detailed`, after which more would remain than that
+/// tells if nothing were accepted meanwhile; `None` if it never will.
+pub(crate) fn more_after<L: RateLimiter>(
+    limiter: &L,
+    now: Nanos,
+    detailed: &Detailed,
+) -> Option<Nanos> {
+    let (quotas, remaining) = (limiter.quotas(), detailed.remaining());
     if remaining > 0 && quotas.iter().all(|quota| quota.unit() == Unit::Requests) {
         let fit = |wait: Nanos| {
             let detailed = limiter.peek_at(now.checked_add(wait)?, Cost::ONE).ok()?;
             // One of those left was for the looking.
             Some(detailed.remaining() + u64::from(detailed.is_allowed()))
         };
-        let at = match limiter.peek_at(now, Cost::ONE).ok()?.decision() {
+        let at = match detailed.decision() {
             Decision::Allowed { at } => at,
-            // Others have taken what remained.
+            // Of requests alone, none remain then.
             Decision::Denied(_) => now,
         };
         let more = |wait| fit(wait).is_some_and(|fit| fit > remaining);

@@ -8,8 +8,7 @@ use std::io::{self, Read};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use windowpane_core::Quotas;
 use windowpane_lab::registry::{ALGORITHMS, Algorithm};
-use windowpane_lab::replay::{InputOptions, Options, Progress, replay};
-use windowpane_mutex_log::OnRegression;
+use windowpane_lab::replay::{Options, Progress, replay};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
@@ -49,16 +48,8 @@ impl Read for Endless {
 fn lines_of_one_key_allocate_nothing_after_the_first() {
     let algorithms: Vec<&'static Algorithm> = ALGORITHMS.iter().collect();
     let options = Options {
-        quotas: Quotas::parse(["100/10s"]).unwrap(),
-        algorithms,
-        skipped: Vec::new(),
-        on_regression: OnRegression::Clamp,
-        buckets: 60,
-        input: InputOptions::default(),
-        skip_bad: false,
-        compare: true,
-        detailed: false,
         meter: Some(live),
+        ..Options::new(Quotas::parse(["100/10s"]).unwrap(), algorithms)
     };
     let lines = 120_000;
     let input = Endless {

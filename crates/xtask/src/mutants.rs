@@ -2,18 +2,17 @@
 
 use std::process::ExitCode;
 
+use crate::metadata::LIBRARIES;
 use crate::tools::{cargo, first_line, workspace};
 
+/// Library crates that are not mutated: they decide nothing, or a server decides for them.
+const NOT_MUTATED: [&str; 3] = ["redis", "tower", "windowpane"];
+
 /// The crates that are mutated.
-const CRATES: &[&str] = &[
-    "core",
-    "mutex-log",
-    "cas-ring",
-    "packed-counter",
-    "bucket-ring",
-    "baselines",
-    "keyed",
-];
+fn crates() -> Vec<&'static str> {
+    let mutated = |name: &&str| !NOT_MUTATED.contains(name);
+    LIBRARIES.into_iter().filter(mutated).collect()
+}
 
 /// What `cargo mutants` is told of a crate: once, or once for each part of it. What `core` decides is
 /// tested where it is used.
@@ -60,9 +59,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> ExitCode {
-    let unknown = |name: &&String| !CRATES.contains(&name.as_str());
+    let all = crates();
+    let unknown = |name: &&String| !all.contains(&name.as_str());
     if let Some(name) = args.crates.iter().find(unknown) {
-        eprintln!("no crate `{name}`; there are: {}", CRATES.join(", "));
+        eprintln!("no crate `{name}`; there are: {}", all.join(", "));
         return ExitCode::from(2);
     }
     if first_line("cargo", &["mutants", "--version"]).is_none() {
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         return ExitCode::FAILURE;
     }
     let chosen = |name: &&str| args.crates.is_empty() || args.crates.iter().any(|c| c == name);
-    let parts = CRATES.iter().copied().filter(chosen).flat_map(|name| {
+    let parts = all.into_iter().filter(chosen).flat_map(|name| {
         let parts = parts(name).iter().enumerate();
         parts.map(move |(part, more)| (name, part, *more))
     });

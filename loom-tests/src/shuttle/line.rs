@@ -1,7 +1,6 @@
 //! Eight threads that wait in one line, eight times each.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use windowpane_core::sync::steps;
@@ -11,6 +10,7 @@ use windowpane_mutex_log::MutexLog;
 use super::random::waiting;
 use super::schedule::Keeping;
 use super::search::{Ran, race, replay, search};
+use super::together::together;
 use crate::line::Line;
 use crate::run::TickingClock;
 
@@ -68,31 +68,20 @@ fn race_of<Q: Line>(seed: u64, keeping: Keeping) -> Ran {
         steps::start();
         let quotas = Quotas::parse([format!("{LIMIT}/{WINDOW}ns").as_str()]).expect("a quota");
         let line = Arc::new(Q::before(MutexLog::new(quotas), TickingClock::new()));
-        let order = Arc::new(AtomicU64::new(0));
-        let threads: Vec<_> = waiting(seed)
+        let made = {
+            let line = line.clone();
+            together(waiting(seed), move |cost| line.wait(cost))
+        };
+        let served: Vec<Served> = made
             .into_iter()
-            .map(|costs| {
-                let (line, order) = (line.clone(), order.clone());
-                shuttle::thread::spawn(move || {
-                    let served = costs.into_iter().map(|cost| {
-                        let came = order.fetch_add(1, Ordering::SeqCst);
-                        let at = line.wait(cost);
-                        let went = order.fetch_add(1, Ordering::SeqCst);
-                        Served {
-                            came,
-                            went,
-                            at,
-                            cost,
-                        }
-                    });
-                    served.collect::<Vec<_>>()
-                })
+            .flatten()
+            .map(|timed| Served {
+                came: timed.began,
+                went: timed.ended,
+                at: timed.answer,
+                cost: timed.call,
             })
             .collect();
-        let served = threads
-            .into_iter()
-            .map(|thread| thread.join().expect("no call panics"));
-        let served: Vec<Served> = served.flatten().collect();
         kept.over();
         (steps::take(), judge(&served, line.waiting()))
     })

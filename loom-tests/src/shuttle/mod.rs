@@ -11,6 +11,7 @@ mod random;
 mod schedule;
 mod search;
 mod suspended;
+mod together;
 mod writes;
 
 pub use crate::line::Line;

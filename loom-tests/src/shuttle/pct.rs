@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use windowpane_core::sync::steps;
@@ -11,9 +10,10 @@ use super::history::{Made, is_linearizable};
 use super::random::{Calls, LOOSEST};
 use super::schedule::Keeping;
 use super::search::{Ran, race, replay, search};
+use super::together::{Timed, together};
 use crate::judge::too_many;
 use crate::run::{Answer, Callee, Stage};
-use crate::script::{Script, peek_of};
+use crate::script::{Call, Script, peek_of};
 use crate::subject::{Counted, Subject};
 
 /// The most calls whose order is looked for where quotas change: a call that changes them has so many
@@ -77,33 +77,19 @@ fn race_of<L: Callee, O: Callee>(subject: Subject<L, O>, script: Script, keeping
 }
 
 /// The race itself.
-fn play<L: Callee>(script: &Arc<Script>, stage: &Arc<Stage<L>>) -> Vec<Made> {
-    let order = Arc::new(AtomicU64::new(0));
-    let threads: Vec<_> = (0..script.threads.len())
-        .map(|thread| {
-            let (script, stage, order) = (script.clone(), stage.clone(), order.clone());
-            shuttle::thread::spawn(move || {
-                let calls = script.threads[thread].iter();
-                let made = calls.map(|&call| {
-                    let began = order.fetch_add(1, Ordering::SeqCst);
-                    let answer = stage.make(call);
-                    let ended = order.fetch_add(1, Ordering::SeqCst);
-                    Made {
-                        thread,
-                        call,
-                        answer,
-                        began,
-                        ended,
-                    }
-                });
-                made.collect::<Vec<_>>()
-            })
+fn play<L: Callee>(script: &Script, stage: &Arc<Stage<L>>) -> Vec<Made> {
+    let stage = stage.clone();
+    let made = together(script.threads.clone(), move |call| stage.make(call));
+    let of_thread = |(thread, made): (usize, Vec<Timed<Call, Answer>>)| {
+        made.into_iter().map(move |timed| Made {
+            thread,
+            call: timed.call,
+            answer: timed.answer,
+            began: timed.began,
+            ended: timed.ended,
         })
-        .collect();
-    let made = threads
-        .into_iter()
-        .map(|thread| thread.join().expect("no call panics"));
-    made.flatten().collect()
+    };
+    made.into_iter().enumerate().flat_map(of_thread).collect()
 }
 
 /// In a store, what is left of each key in the end: at the latest reading of all calls.

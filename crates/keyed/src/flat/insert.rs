@@ -27,12 +27,12 @@
 //! time, whichever is later. So a clock that steps back, between threads too, gains nothing from a
 //! key being forgotten.
 
-use windowpane_core::one_word::{OneWordRule, Verdict};
+use windowpane_core::one_word::{self, OneWordRule, Verdict};
 use windowpane_core::sync::{Ordering, fence};
-use windowpane_core::{AcquireError, Decision, Denied, Nanos, StoreError};
+use windowpane_core::{AcquireError, Cost, Decision, Denied, Nanos, StoreError};
 
 use super::entry::{Entry, Fingerprint, Seen};
-use super::known::{Answered, answered};
+use super::known::{Answered, answered, never};
 use super::places::{BLOCK, Way};
 use super::table::FlatTable;
 
@@ -97,13 +97,18 @@ impl Round {
 }
 
 impl<R: OneWordRule, C, S> FlatTable<R, C, S> {
-    /// Decides for a key about which the first line of its way alone gave no verdict.
+    /// Decides where [`at_once`](Self::at_once) gave no verdict: it makes the errors, too.
+    #[cold]
+    #[inline(never)]
     pub(super) fn find_or_insert(
         &self,
         key: Fingerprint,
         now: Nanos,
-        charge: u64,
+        cost: Cost,
     ) -> Result<Answered, StoreError> {
+        let Some(charge) = one_word::check(&self.rule.quota(), cost)? else {
+            return Ok(never());
+        };
         let way = &self.places.way_of(key);
         let mut examined = 0;
         let answered = self.rounds(way, now, charge, &mut examined);

@@ -5,7 +5,7 @@
 
 use windowpane_core::one_word::{self, OneWordRule, Verdict};
 use windowpane_core::sync::{AtomicU128, SPINS_ONE_WORD, back_off};
-use windowpane_core::{AcquireError, Cost, Decision, Denied, Nanos, StoreError};
+use windowpane_core::{AcquireError, Cost, Decision, Denied, Nanos};
 
 use super::entry::{Entry, Fingerprint};
 use super::table::FlatTable;
@@ -39,21 +39,6 @@ impl<R: OneWordRule, C, S> FlatTable<R, C, S> {
         let mut first_line = self.places.first_line(key).map(look);
         let (slot, entry) = first_line.find(|(_, entry)| entry.holds(key))?;
         self.charge(slot, key, entry, now, charge).ok()?
-    }
-
-    /// What [`at_once`](Self::at_once) leaves.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn all_else(
-        &self,
-        key: Fingerprint,
-        now: Nanos,
-        cost: Cost,
-    ) -> Result<Answered, StoreError> {
-        match one_word::check(&self.rule.quota(), cost)? {
-            Some(charge) => self.find_or_insert(key, now, charge),
-            None => Ok(never()),
-        }
     }
 
     /// The verdict about the key that was read to hold `slot`, and the word before it; `None` if it

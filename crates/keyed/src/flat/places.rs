@@ -86,11 +86,11 @@ impl Places {
     }
 }
 
-/// Where in its blocks a key's way begins.
+/// Where in its blocks a key's way begins, modulo [`BLOCK`].
 #[inline]
 fn offset(key: Fingerprint) -> usize {
     // The lowest bit is the same in all fingerprints.
-    (key.bits() >> 1) as usize % BLOCK
+    (key.bits() >> 1) as usize
 }
 
 /// `bits` scaled from 64 bits down to below `end`; 0 if that is 0. The highest bits decide.

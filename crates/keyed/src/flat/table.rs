@@ -147,7 +147,9 @@ impl<R: OneWordRule, C, S: BuildHasher> FlatTable<R, C, S> {
         let key = self.fingerprint(key);
         match self.at_once(key, now, cost) {
             Some((verdict, _)) => Ok(verdict.decision()),
-            None => self.all_else(key, now, cost).map(|(decision, _)| decision),
+            None => self
+                .find_or_insert(key, now, cost)
+                .map(|(decision, _)| decision),
         }
     }
 
@@ -164,7 +166,7 @@ impl<R: OneWordRule, C, S: BuildHasher> FlatTable<R, C, S> {
         let key = self.fingerprint(key);
         let answered = match self.at_once(key, now, cost) {
             Some(judged) => answered(judged),
-            None => self.all_else(key, now, cost)?,
+            None => self.find_or_insert(key, now, cost)?,
         };
         Ok(self.in_detail(answered, now))
     }

@@ -89,13 +89,7 @@ impl Ahead {
 
     /// The keys, after the last batch: waits until the reader has gone and given back what else it took.
     pub(super) fn end(self) -> Keys {
-        let Ahead {
-            full,
-            empty,
-            thread,
-        } = self;
-        drop((full, empty));
-        thread
+        self.thread
             .join()
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }

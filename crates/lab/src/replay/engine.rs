@@ -44,6 +44,25 @@ pub struct Options {
     pub meter: Option<Meter>,
 }
 
+impl Options {
+    /// What the command does where nothing is said, but without counting memory.
+    pub fn new(quotas: Quotas, algorithms: Vec<&'static Algorithm>) -> Options {
+        let build = BuildOptions::default();
+        Options {
+            quotas,
+            algorithms,
+            skipped: Vec::new(),
+            on_regression: build.on_regression,
+            buckets: build.buckets,
+            input: InputOptions::default(),
+            skip_bad: false,
+            compare: true,
+            detailed: false,
+            meter: None,
+        }
+    }
+}
+
 /// Sees every request with its answers.
 pub trait Observer {
     /// The next request, in the input's order.

@@ -9,21 +9,14 @@ use std::time::Duration;
 
 use windowpane_core::Quotas;
 use windowpane_lab::registry::find;
-use windowpane_lab::replay::{Decided, InputOptions, Observer, Options, ReplayError, replay};
-use windowpane_mutex_log::OnRegression;
+use windowpane_lab::replay::{Decided, Observer, Options, ReplayError, replay};
 
 fn options(skip_bad: bool) -> Options {
+    let quotas = Quotas::parse(["3/10s"]).unwrap();
     Options {
-        quotas: Quotas::parse(["3/10s"]).unwrap(),
-        algorithms: vec![find("gcra").unwrap()],
-        skipped: Vec::new(),
-        on_regression: OnRegression::Clamp,
-        buckets: 10,
-        input: InputOptions::default(),
         skip_bad,
         compare: false,
-        detailed: false,
-        meter: None,
+        ..Options::new(quotas, vec![find("gcra").unwrap()])
     }
 }
 

@@ -7,7 +7,6 @@ use windowpane_lab::registry::{ALGORITHMS, Algorithm};
 use windowpane_lab::replay::{
     Decided, Format, InputOptions, Observer, Options, ReplayError, TimeUnit, replay,
 };
-use windowpane_mutex_log::OnRegression;
 
 /// Counts rows, and looks at what they hold.
 struct Counter(u64);
@@ -22,10 +21,8 @@ impl Observer for Counter {
 
 fn survives(input: &[u8], format: Format, skip_bad: bool) {
     let algorithms: Vec<&'static Algorithm> = ALGORITHMS.iter().collect();
+    let quotas = Quotas::parse(["3/10s"]).unwrap();
     let options = Options {
-        quotas: Quotas::parse(["3/10s"]).unwrap(),
-        skipped: Vec::new(),
-        on_regression: OnRegression::Clamp,
         buckets: 10,
         input: InputOptions {
             format,
@@ -33,10 +30,8 @@ fn survives(input: &[u8], format: Format, skip_bad: bool) {
             ..InputOptions::default()
         },
         skip_bad,
-        compare: true,
         detailed: true,
-        meter: None,
-        algorithms,
+        ..Options::new(quotas, algorithms)
     };
     let mut rows = Counter(0);
     let source = std::io::Cursor::new(input.to_vec());

@@ -16,8 +16,8 @@ use table::{FAULTS, Fault};
 
 /// Seeds faults into a copy of the sources, one by one, and shows that a check catches each.
 ///
-/// Each check must pass on what ships before its fault is seeded. Takes a quarter of an hour; nothing
-/// is written outside the target folder.
+/// Each check must pass on what ships before its fault is seeded. It takes long; nothing is
+/// written outside the target folder.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Seed only the faults whose name contains this text.
