@@ -2,55 +2,81 @@
 
 use windowpane_core::Nanos;
 
-/// Bits of a count of accepted permits, which runs modulo 2^40.
-pub(crate) const COUNT_BITS: u32 = 40;
+/// Bits of a count of accepted permits, which runs modulo 2^39.
+pub(crate) const COUNT_BITS: u32 = 39;
+/// The lowest bit of the number of resets lies above the count.
+const RESET_BIT: u64 = 1 << COUNT_BITS;
+const COUNTING_SHIFT: u32 = COUNT_BITS + 1;
 /// Bits of an index into the slots, and of a number of buckets.
 const INDEX_BITS: u32 = 12;
-const INDEX_SHIFT: u32 = COUNT_BITS + INDEX_BITS;
+const INDEX_SHIFT: u32 = COUNTING_SHIFT + INDEX_BITS;
 const COUNT_MASK: u64 = (1 << COUNT_BITS) - 1;
 const INDEX_MASK: u64 = (1 << INDEX_BITS) - 1;
 
-/// The largest limit of a quota: 1,099,511,627,775.
+/// The largest limit of a quota: 549,755,813,887.
 pub const MAX_LIMIT: u64 = COUNT_MASK;
 
 /// The most slots a ring can have.
 pub(crate) const MAX_SLOTS: u64 = INDEX_MASK + 1;
 
-/// Where the ring stands. One 128-bit word, so that charging permits and saying when is one event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Where the ring stands. It is one 128-bit word, so that charging permits and dating them is one
+/// event.
+///
+/// The upper half is the latest recorded time plus the number of resets, wrapping. On a clock that
+/// does not go back, every reset makes it larger, and between two resets the count grows, by less
+/// than 2^39 at one time. So no head is ever seen twice.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Head {
     /// The latest recorded time; 0 before the first. Its bucket is the newest one.
     pub(crate) time: Nanos,
-    /// From the lowest bit: all that was accepted, modulo 2^40 (40 bits), how many of the newest
-    /// buckets count (12), the slot that the newest bucket's record will take (12).
+    /// The number of resets before.
+    resets: u64,
+    /// From the lowest bit: all that was accepted, modulo 2^39 (39 bits), the lowest bit of the
+    /// number of resets (1), how many of the newest buckets count (12), the slot that the newest
+    /// bucket's record will take (12).
     place: u64,
 }
 
 impl Head {
-    /// Nothing accepted.
-    pub(crate) const EMPTY: Head = Head { time: 0, place: 0 };
+    /// The word of a ring that has accepted nothing.
+    pub(crate) const EMPTY: u128 = 0;
 
     #[inline]
     pub(crate) fn to_bits(self) -> u128 {
-        u128::from(self.time) << 64 | u128::from(self.place)
+        u128::from(self.time.wrapping_add(self.resets)) << 64 | u128::from(self.place)
     }
 
+    /// The head of the word `bits`, when `resets` is the number of resets that were announced,
+    /// read after the word.
+    ///
+    /// A reset is announced first and changes the head afterwards, and the next one is announced
+    /// after that. So while the head stands, the announced number is the head's own or one more,
+    /// and one bit in the head tells which. If the head has moved, the time is meaningless.
     #[inline]
-    pub(crate) fn from_bits(bits: u128) -> Head {
+    pub(crate) fn from_bits(bits: u128, resets: u64) -> Head {
+        let place = bits as u64;
+        let announced = resets.wrapping_sub(place >> COUNT_BITS) & 1;
+        let resets = resets.wrapping_sub(announced);
         Head {
-            time: (bits >> 64) as u64,
-            place: bits as u64,
+            time: ((bits >> 64) as u64).wrapping_sub(resets),
+            resets,
+            place,
         }
     }
 
-    /// All that was ever accepted, modulo 2^40. A reset does not set it back, so that no head is
-    /// ever seen twice.
+    /// The number of resets before.
+    #[inline]
+    pub(crate) fn resets(self) -> u64 {
+        self.resets
+    }
+
+    /// All that was ever accepted, modulo 2^39. A reset does not set it back.
     #[inline]
     pub(crate) fn accepted(self) -> u64 {
         self.place & COUNT_MASK
     }
 
-    /// What was accepted after `earlier` of it had been, if that is less than 2^40.
+    /// What was accepted after `earlier` of it had been, if that is less than 2^39.
     #[inline]
     pub(crate) fn accepted_since(self, earlier: u64) -> u64 {
         self.place.wrapping_sub(earlier) & COUNT_MASK
@@ -60,7 +86,7 @@ impl Head {
     /// among them; 0 where nothing does because nothing was accepted or all was reset.
     #[inline]
     pub(crate) fn counting(self) -> u64 {
-        self.place >> COUNT_BITS & INDEX_MASK
+        self.place >> COUNTING_SHIFT & INDEX_MASK
     }
 
     /// The slot for the record of the newest bucket, once that is over.
@@ -83,6 +109,7 @@ impl Head {
         Head {
             time,
             place: self.place & !COUNT_MASK | self.accepted_after(charge),
+            ..self
         }
     }
 
@@ -91,18 +118,22 @@ impl Head {
     pub(crate) fn roll(self, time: Nanos, charge: u64, kept: u64, slots: u64) -> Head {
         let next = self.index() + 1;
         let index = if next == slots { 0 } else { next };
+        let fields = index << INDEX_SHIFT | (kept + 1) << COUNTING_SHIFT;
         Head {
             time,
-            place: index << INDEX_SHIFT | (kept + 1) << COUNT_BITS | self.accepted_after(charge),
+            place: fields | self.place & RESET_BIT | self.accepted_after(charge),
+            ..self
         }
     }
 
-    /// The head after all was forgotten. The place and the count stay, so that no slot is written
-    /// twice with one value.
-    pub(crate) fn emptied(self) -> Head {
+    /// The head after reset number `resets`. The slot and the count stay, so that no slot is
+    /// written twice with one value.
+    pub(crate) fn emptied(self, resets: u64) -> Head {
+        let fields = INDEX_MASK << COUNTING_SHIFT | RESET_BIT;
         Head {
             time: 0,
-            place: self.place & !(INDEX_MASK << COUNT_BITS),
+            resets,
+            place: self.place & !fields | (resets & 1) << COUNT_BITS,
         }
     }
 
@@ -122,25 +153,33 @@ mod tests {
         #[test]
         fn a_claim_changes_each_field_as_arithmetic_on_whole_numbers_would(
             time: u64, later: u64, slots in 2..=MAX_SLOTS, index: u64, accepted in 0..=COUNT_MASK,
-            counting: u64, kept: u64, charge in 1..=MAX_LIMIT,
+            counting: u64, kept: u64, charge in 1..=MAX_LIMIT, resets: u64, announced in 0..2_u64,
         ) {
             let (index, counting, kept) = (index % slots, counting % slots, kept % (slots - 1));
-            let place = index << INDEX_SHIFT | counting << COUNT_BITS | accepted;
-            let head = Head::from_bits(Head { time, place }.to_bits());
-            let fields = |head: Head| (head.time, head.index(), head.counting(), head.accepted());
+            let tag = (resets & 1) << COUNT_BITS;
+            let place = index << INDEX_SHIFT | counting << COUNTING_SHIFT | tag | accepted;
+            let announced = resets.wrapping_add(announced);
+            let head = Head::from_bits(Head { time, resets, place }.to_bits(), announced);
+            let fields = |head: Head| {
+                let head = Head::from_bits(head.to_bits(), head.resets());
+                (head.time, head.index(), head.counting(), head.accepted())
+            };
+            prop_assert_eq!(head.resets(), resets);
             prop_assert_eq!(fields(head), (time, index, counting, accepted));
             let sum = (accepted + charge) % (1 << COUNT_BITS);
             prop_assert_eq!(fields(head.charge(later, charge)), (later, index, counting, sum));
             prop_assert_eq!(head.charge(later, charge).accepted_since(accepted), charge);
             let rolled = (later, (index + 1) % slots, kept + 1, sum);
             prop_assert_eq!(fields(head.roll(later, charge, kept, slots)), rolled);
-            prop_assert_eq!(fields(head.emptied()), (0, index, 0, accepted));
+            let empty = head.emptied(resets.wrapping_add(1));
+            prop_assert_eq!(fields(empty), (0, index, 0, accepted));
+            prop_assert_eq!(empty.to_bits() >> 64, u128::from(resets.wrapping_add(1)));
         }
 
         #[test]
         fn the_nth_newest_is_n_slots_back(slots in 2..=MAX_SLOTS, index: u64, nth: u64) {
             let (index, nth) = (index % slots, 1 + nth % slots);
-            let head = Head { time: 0, place: index << INDEX_SHIFT };
+            let head = Head { time: 0, resets: 0, place: index << INDEX_SHIFT };
             prop_assert_eq!(head.index_of(nth, slots), (index + slots + 1 - nth) % slots);
         }
     }

@@ -26,8 +26,8 @@ use crate::view::View;
 /// buckets, not even after an idle time.
 ///
 /// Linearization: an allowance at its compare-and-swap of the head; a denial and a peek at their
-/// last load of the head, which finds what their first found. A denial writes nothing. Nobody waits
-/// for a stalled thread: what one has left unfinished, any other can do.
+/// last load of the head, which equals their first. A denial writes nothing. No thread waits for a
+/// stalled one: any other can finish what it left.
 ///
 /// ```
 /// use windowpane_bucket_ring::BucketRing;
@@ -43,11 +43,13 @@ use crate::view::View;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct BucketRing {
-    // On a line of its own: the plan and the slots' address are read by everyone all the time and
-    // must not bounce with the head.
+    // On a line of its own: every call reads the plan and the address of the slots, so they must
+    // not bounce with the head.
     pub(crate) head: CachePadded<AtomicU128>,
     /// The records of the buckets before the newest, in the order in which they came.
     pub(crate) slots: Box<[Atomic<u64>]>,
+    /// The number of resets announced so far; see [`Head::from_bits`].
+    resets: Atomic<u64>,
     pub(crate) plan: Plan,
 }
 
@@ -76,8 +78,9 @@ impl BucketRing {
     pub(crate) fn of(plan: Plan) -> BucketRing {
         let slots = (0..plan.slots()).map(|_| Atomic::new(Record::EMPTY.0));
         BucketRing {
-            head: CachePadded::new(AtomicU128::new(Head::EMPTY.to_bits())),
+            head: CachePadded::new(AtomicU128::new(Head::EMPTY)),
             slots: slots.collect(),
+            resets: Atomic::new(0),
             plan,
         }
     }
@@ -93,10 +96,46 @@ impl BucketRing {
         AtomicU128::is_lock_free()
     }
 
+    /// Returns the head. Its time is meaningless if the head has moved by the time this returns.
     #[inline]
     pub(crate) fn load_head(&self) -> Head {
-        // Acquire: whoever wrote this head had seen all older records in place; so do we now.
-        Head::from_bits(self.head.load(Ordering::Acquire))
+        // Acquire: the writer of this head had seen all older records published, and so does this
+        // thread now.
+        let bits = self.head.load(Ordering::Acquire);
+        // Acquire: a number that is too late for this head brings with it the head it followed, so
+        // that the caller's second load of the head cannot miss that.
+        let resets = self.resets.load(Ordering::Acquire);
+        Head::from_bits(bits, resets)
+    }
+
+    /// Whether the head still stands.
+    #[inline]
+    fn is_current(&self, head: Head) -> bool {
+        self.head.load(Ordering::Acquire) == head.to_bits()
+    }
+
+    /// Announces the next reset and returns its number, or the number of one that is announced
+    /// and not finished.
+    fn announce_reset(&self) -> u64 {
+        loop {
+            let head = self.load_head();
+            // Acquire, and between two loads of the head: the number is the head's or the next.
+            let announced = self.resets.load(Ordering::Acquire);
+            if !self.is_current(head) {
+                continue;
+            }
+            if announced != head.resets() {
+                return announced;
+            }
+            let next = announced.wrapping_add(1);
+            // Release: a thread that reads the number also sees the head it followed.
+            let announce =
+                self.resets
+                    .compare_exchange(announced, next, Ordering::AcqRel, Ordering::Acquire);
+            if announce.is_ok() {
+                return next;
+            }
+        }
     }
 
     #[inline]
@@ -105,11 +144,11 @@ impl BucketRing {
         View::new(head, now, located, &self.plan, &self.slots)
     }
 
-    /// Why `cost` does not fit, or `None` if it does. Meaningless if the head has moved.
-    fn judge(&self, head: Head, now: Nanos, cost: Cost) -> Result<Option<Denied>, AcquireError> {
+    /// Returns why `cost` does not fit, or `None` if it does. Meaningless if the head has moved.
+    fn denial(&self, head: Head, now: Nanos, cost: Cost) -> Result<Option<Denied>, AcquireError> {
         let charge = self.plan.charge(cost);
         if charge > self.plan.smallest_limit {
-            return self.hopeless(cost);
+            return self.exceeds_limit(cost);
         }
         let view = self.view(head, now);
         let mut denial = None;
@@ -121,39 +160,42 @@ impl BucketRing {
         Ok(denial)
     }
 
-    /// A cost above a limit: never, or a limit of 0, which denies without a wait.
+    /// A cost above a limit: an error, or a denial without a wait by a limit of 0.
     #[cold]
-    fn hopeless(&self, cost: Cost) -> Result<Option<Denied>, AcquireError> {
+    fn exceeds_limit(&self, cost: Cost) -> Result<Option<Denied>, AcquireError> {
         let quotas = &self.plan.quotas;
         quotas.check_cost(cost)?;
         let zero = quotas.iter().position(|quota| quota.limit() == 0);
         Ok(zero.map(|index| Denied::new(index, None)))
     }
 
-    /// Puts the record of the head's bucket, which is `newest`, in place. `false` if the head has
-    /// moved.
+    /// Publishes the record of the head's bucket, which is `newest`. `false` if the head has moved.
     ///
-    /// Any thread may do it; all write the same for the same head. In place means equal: a record
-    /// put before more went into the same bucket is replaced.
+    /// Any thread may do it; all write the same for the same head. Published means equal: a record
+    /// written before more went into the same bucket is replaced.
     #[inline]
-    fn put(&self, head: Head, newest: u64) -> bool {
-        let record = Record::new(newest, head.accepted());
+    fn publish(&self, head: Head, newest: u64) -> bool {
+        let record = match head.counting() {
+            0 => Record::emptied(head.resets(), head.accepted()),
+            _ => Record::new(newest, head.resets(), head.accepted()),
+        };
         let slot = &self.slots[head.index() as usize];
         loop {
-            // Acquire: what we saw in place must be in place for whoever sees the head we write
-            // next.
+            // Acquire: what this thread saw published must be published for all who see the head
+            // that it writes next.
             let found = slot.load(Ordering::Acquire);
             if found == record.0 {
                 return true;
             }
             // While the head stands, what was found is older than the record, so it is not found
-            // there again. Were the head not looked at again, a thread that slept before its load
-            // could take a later record for an older one and overwrite it.
-            if self.load_head() != head {
+            // there again. Without this check a thread that slept before its load could take a
+            // later record for an older one and overwrite it.
+            if !self.is_current(head) {
                 return false;
             }
-            let put = slot.compare_exchange(found, record.0, Ordering::AcqRel, Ordering::Acquire);
-            if put.is_ok() {
+            let written =
+                slot.compare_exchange(found, record.0, Ordering::AcqRel, Ordering::Acquire);
+            if written.is_ok() {
                 return true;
             }
         }
@@ -166,18 +208,18 @@ impl BucketRing {
         let claimed = if view.is_in_newest() {
             head.charge(at, charge)
         } else {
-            // Worked out before the record is put, so that nothing comes between the two exchanges:
-            // a load would wait for the first.
+            // Computed before the record is published, so that nothing comes between the two
+            // exchanges: a load would wait for the first.
             let kept = view.inside(self.plan.longest());
             let rolled = head.roll(at, charge, kept, self.slots.len() as u64);
-            // Nobody begins a bucket before the record of the one before is in place.
-            if !self.put(head, view.newest) {
+            // No thread begins a bucket before the record of the one before is published.
+            if !self.publish(head, view.newest) {
                 return None;
             }
             rolled
         };
-        // Release: the records before, seen in place, are in place for all who see this head.
-        // Relaxed on failure: the next attempt loads the head anew.
+        // Release: the records before, seen published, are published for all who see this head.
+        // Relaxed on failure: the next attempt loads the head again.
         let claim = self.head.compare_exchange(
             head.to_bits(),
             claimed.to_bits(),
@@ -187,10 +229,10 @@ impl BucketRing {
         claim.is_ok().then_some(at)
     }
 
-    /// The short way, with one quota and a charge within its limit: when it was allowed, or how long
-    /// it is denied.
-    // On its own, and answering in two registers: what callers take in is small, and no answer goes
-    // through memory on its way.
+    /// The fast path, with one quota and a charge within its limit: the time of acceptance, or the
+    /// wait of a denial.
+    // Not inlined, and with a result in two registers: the code at the callers is small, and no
+    // result goes through memory.
     #[inline(never)]
     fn decide_alone(&self, now: Nanos, charge: u64) -> Result<Nanos, Nanos> {
         let located = self.plan.width.locate(now);
@@ -203,8 +245,8 @@ impl BucketRing {
                         return Ok(at);
                     }
                 }
-                // Nobody has claimed since the head was loaded: the denial holds at this load.
-                Some(wait) if self.load_head() == head => return Err(wait),
+                // No thread has claimed since the head was loaded: the denial holds at this load.
+                Some(wait) if self.is_current(head) => return Err(wait),
                 Some(_) => {}
             }
             back_off(SPINS_SEVERAL_LINES);
@@ -218,16 +260,16 @@ impl BucketRing {
         now: Nanos,
         cost: Cost,
     ) -> Result<Option<Decision>, AcquireError> {
-        if let Some(denied) = self.judge(head, now, cost)? {
-            // If nobody has claimed since, the denial holds at this load.
-            let stands = self.load_head() == head;
+        if let Some(denied) = self.denial(head, now, cost)? {
+            // If no thread has claimed since, the denial holds at this load.
+            let stands = self.is_current(head);
             return Ok(stands.then_some(Decision::Denied(denied)));
         }
         let claimed = self.claim(self.view(head, now), self.plan.charge(cost));
         Ok(claimed.map(|at| Decision::Allowed { at }))
     }
 
-    /// The long way.
+    /// The slow path.
     #[inline(never)]
     fn decide_among(&self, now: Nanos, cost: Cost) -> Result<Decision, AcquireError> {
         loop {
@@ -299,27 +341,37 @@ impl RateLimiter for BucketRing {
             let head = self.load_head();
             let view = self.view(head, now);
             let left = self.left(view);
-            let decision = match self.judge(head, now, cost)? {
+            let decision = match self.denial(head, now, cost)? {
                 None => Decision::Allowed { at: view.at },
                 Some(denied) => Decision::Denied(denied),
             };
-            if self.load_head() == head {
+            if self.is_current(head) {
                 return Ok(self.detail(decision, cost, left));
             }
         }
     }
 
-    /// Linearized at its compare-and-swap.
+    /// Linearized at the compare-and-swap of the head that empties it. Two resets that overlap can
+    /// be finished by one.
     fn reset(&self) {
-        let mut head = self.head.load(Ordering::Acquire);
+        let number = self.announce_reset();
         loop {
-            let emptied = Head::from_bits(head).emptied().to_bits();
-            match self
-                .head
-                .compare_exchange(head, emptied, Ordering::AcqRel, Ordering::Acquire)
-            {
-                Ok(_) => return,
-                Err(found) => head = found,
+            let bits = self.head.load(Ordering::Acquire);
+            // Acquire, and after the head: while that head stands, the number is its own or the
+            // next. A thread that slept must not empty the head under an old number, or stamps
+            // would come back.
+            let is_last = self.resets.load(Ordering::Acquire) == number;
+            let head = Head::from_bits(bits, number);
+            if !is_last || head.resets() == number {
+                // Another thread has finished it.
+                return;
+            }
+            let emptied = head.emptied(number).to_bits();
+            let reset =
+                self.head
+                    .compare_exchange(bits, emptied, Ordering::AcqRel, Ordering::Acquire);
+            if reset.is_ok() {
+                return;
             }
         }
     }

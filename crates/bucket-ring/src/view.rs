@@ -146,7 +146,7 @@ impl<'a> View<'a> {
     fn age(self, nth: u64) -> u64 {
         match nth {
             1 => 0,
-            _ => self.record(nth).age(self.newest),
+            _ => self.record(nth).age(self.newest, self.head.resets()),
         }
     }
 
@@ -187,7 +187,7 @@ fn inside_fewer(
     reach: u64,
     mut outside: u64,
 ) -> u64 {
-    let has_left = |nth: u64| record(slots, head, nth).age(newest) > reach;
+    let has_left = |nth: u64| record(slots, head, nth).age(newest, head.resets()) > reach;
     // Mostly only the oldest few have left since the newest bucket began: from there in growing
     // steps, and then between the last two.
     let mut inside = outside - 1;

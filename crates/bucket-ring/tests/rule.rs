@@ -107,7 +107,7 @@ fn the_ring_decides_as_its_rule_says() {
     assert!((20..80).contains(&share), "{share} % denied");
 }
 
-/// The count of all that was accepted runs modulo 2^40.
+/// The count of all that was accepted runs modulo 2^39.
 #[test]
 fn the_counts_wrap() {
     let limit = MAX_LIMIT;

@@ -1,64 +1,104 @@
 //! The head word: where the ring stands, in 128 bits.
 
 use windowpane_core::Nanos;
+use windowpane_core::sync::ships_or_models;
 
 /// Bits of an index into the slots, and of a number of slots.
 const INDEX_BITS: u32 = 24;
-/// Where the lap begins; it has the 16 bits above, so its carry falls off the word.
-const LAP_SHIFT: u32 = 2 * INDEX_BITS;
 const INDEX_MASK: u64 = (1 << INDEX_BITS) - 1;
+
+/// Bits of the reset tag. One bit is enough, see [`Head::from_bits`]; models have one.
+const RESET_BITS: u32 = ships_or_models(8, 1) as u32;
+const RESET_MASK: u64 = (1 << RESET_BITS) - 1;
+const RESET_SHIFT: u32 = INDEX_BITS;
+
+const INDEX_SHIFT: u32 = 32;
+
+/// Bits of a lap. Models have fewer, so that few laps bring the same one back.
+pub(crate) const LAP_BITS: u32 = ships_or_models(8, 1) as u32;
+/// Where the lap begins. It is on top, so its carry falls off the word.
+const LAP_SHIFT: u32 = u64::BITS - LAP_BITS;
+const LAP_MASK: u64 = u64::MAX >> LAP_SHIFT;
 
 /// The largest capacity of a ring: 16,777,215 permits, 128 MiB.
 pub const MAX_CAPACITY: u64 = INDEX_MASK;
 
-/// One place in the endless row of permits: a slot, and which lap around the ring.
+/// The position of one permit in the endless sequence of permits: a slot, and a lap of the ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Position {
     /// The slot, below the capacity.
     pub(crate) index: u64,
-    /// The lap, modulo 2^16.
+    /// The lap, modulo 2^8.
     pub(crate) lap: u64,
 }
 
-impl Place {
-    /// The same slot, a lap earlier.
-    pub(crate) fn a_lap_before(self) -> Place {
-        Place {
-            lap: self.lap.wrapping_sub(1) & (u64::MAX >> LAP_SHIFT),
+impl Position {
+    /// The same slot, one lap earlier.
+    pub(crate) fn one_lap_earlier(self) -> Position {
+        Position {
+            lap: self.lap.wrapping_sub(1) & LAP_MASK,
             ..self
         }
     }
 }
 
-/// Where the ring stands. One 128-bit word, so that claiming permits and saying when is one event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Where the ring stands. It is one 128-bit word, so that claiming permits and dating them is one
+/// event.
+///
+/// The upper half is the *stamp*: the latest recorded time plus the number of resets, wrapping. On
+/// a clock that does not go back, every reset and every lap makes it larger, so no head and no
+/// record of a slot is ever seen twice, however often a ring is reset while the clock stands.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Head {
     /// The latest recorded time: when the newest permit was accepted; 0 before the first.
     pub(crate) time: Nanos,
-    /// From the lowest bit: how many of the newest permits count (24 bits), the index that the
-    /// next permit takes (24), its lap (16).
+    /// The number of resets before.
+    resets: u64,
+    /// From the lowest bit: the number of the newest permits that count (24 bits), the low bits of
+    /// the number of resets (8), the index that the next permit takes (24), its lap (8).
     place: u64,
 }
 
 impl Head {
-    /// Nothing accepted.
-    pub(crate) const EMPTY: Head = Head { time: 0, place: 0 };
+    /// The word of a ring that has accepted nothing.
+    pub(crate) const EMPTY: u128 = 0;
 
     #[inline]
     pub(crate) fn to_bits(self) -> u128 {
-        u128::from(self.time) << 64 | u128::from(self.place)
+        u128::from(self.stamp()) << 64 | u128::from(self.place)
     }
 
+    /// The head of the word `bits`, when `resets` is the number of resets that were announced,
+    /// read after the word.
+    ///
+    /// A reset is announced first and changes the head afterwards, and the next one is announced
+    /// after that. So while the head stands, the announced number is the head's own or one more,
+    /// and one bit in the head tells which. If the head has moved, the time is meaningless.
     #[inline]
-    pub(crate) fn from_bits(bits: u128) -> Head {
+    pub(crate) fn from_bits(bits: u128, resets: u64) -> Head {
+        let place = bits as u64;
+        let announced = resets.wrapping_sub(place >> RESET_SHIFT) & RESET_MASK;
+        let resets = resets.wrapping_sub(announced);
         Head {
-            time: (bits >> 64) as u64,
-            place: bits as u64,
+            time: ((bits >> 64) as u64).wrapping_sub(resets),
+            resets,
+            place,
         }
     }
 
-    /// How many of the newest permits count, at most the capacity. What is older was forgotten,
-    /// because it had left every window or by a reset.
+    /// The latest recorded time and the number of resets in one, wrapping.
+    #[inline]
+    pub(crate) fn stamp(self) -> u64 {
+        self.time.wrapping_add(self.resets)
+    }
+
+    /// The number of resets before.
+    pub(crate) fn resets(self) -> u64 {
+        self.resets
+    }
+
+    /// The number of the newest permits that count, at most the capacity. Older ones were
+    /// forgotten, because they had left every window or by a reset.
     #[inline]
     pub(crate) fn filled(self) -> u64 {
         self.place & INDEX_MASK
@@ -67,13 +107,13 @@ impl Head {
     /// The slot that the next permit takes.
     #[inline]
     pub(crate) fn next_index(self) -> u64 {
-        self.place >> INDEX_BITS & INDEX_MASK
+        self.place >> INDEX_SHIFT & INDEX_MASK
     }
 
-    /// The place that the next permit takes.
+    /// The position that the next permit takes.
     #[inline]
-    pub(crate) fn next(self) -> Place {
-        Place {
+    pub(crate) fn next(self) -> Position {
+        Position {
             index: self.next_index(),
             lap: self.place >> LAP_SHIFT,
         }
@@ -83,17 +123,17 @@ impl Head {
     #[inline]
     pub(crate) fn index_of(self, nth: u64, capacity: u64) -> u64 {
         let next = self.next_index();
-        let lap_before = if next < nth { capacity } else { 0 };
-        next + lap_before - nth
+        let one_lap = if next < nth { capacity } else { 0 };
+        next + one_lap - nth
     }
 
-    /// The place of the `nth` newest permit, `nth` from 1 to the capacity.
+    /// The position of the `nth` newest permit, `nth` from 1 to the capacity.
     #[inline]
-    pub(crate) fn place_of(self, nth: u64, capacity: u64) -> Place {
-        let lap_before = u64::from(self.next_index() < nth);
-        Place {
+    pub(crate) fn position_of(self, nth: u64, capacity: u64) -> Position {
+        let one_lap = u64::from(self.next_index() < nth);
+        Position {
             index: self.index_of(nth, capacity),
-            lap: (self.place >> LAP_SHIFT).wrapping_sub(lap_before) & (u64::MAX >> LAP_SHIFT),
+            lap: (self.place >> LAP_SHIFT).wrapping_sub(one_lap) & LAP_MASK,
         }
     }
 
@@ -102,17 +142,18 @@ impl Head {
     #[inline]
     pub(crate) fn claim(self, time: Nanos, cost: u64, kept: u64, capacity: u64) -> Head {
         // Wrapping: in the last lap the sum can pass the end of the word before it is put right.
-        let mut place = (self.place & !INDEX_MASK).wrapping_add(cost << INDEX_BITS);
+        let mut place = (self.place & !INDEX_MASK).wrapping_add(cost << INDEX_SHIFT);
         if self.next_index() + cost >= capacity {
-            // Once around: the index loses the capacity, the lap gains one; the 2^16th lap's carry
-            // falls off.
+            // Once around: the index loses the capacity, the lap gains one, and the carry of the
+            // last lap falls off.
             place = place
-                .wrapping_sub(capacity << INDEX_BITS)
+                .wrapping_sub(capacity << INDEX_SHIFT)
                 .wrapping_add(1 << LAP_SHIFT);
         }
         Head {
             time,
             place: place | (kept + cost).min(capacity),
+            ..self
         }
     }
 
@@ -121,15 +162,18 @@ impl Head {
         Head {
             time,
             place: self.place & !INDEX_MASK | kept,
+            ..self
         }
     }
 
-    /// The head after all was forgotten. The places stay, so that no slot is written twice in one
-    /// lap.
-    pub(crate) fn emptied(self) -> Head {
+    /// The head after reset number `resets`. The position stays, so that no slot is written twice
+    /// in one lap.
+    pub(crate) fn emptied(self, resets: u64) -> Head {
+        let fields = INDEX_MASK | RESET_MASK << RESET_SHIFT;
         Head {
             time: 0,
-            place: self.place & !INDEX_MASK,
+            resets,
+            place: self.place & !fields | (resets & RESET_MASK) << RESET_SHIFT,
         }
     }
 }
@@ -139,14 +183,21 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn head(time: Nanos, index: u64, lap: u64, filled: u64) -> Head {
+    /// A head and the number of resets announced: its own, or one more.
+    fn head(time: Nanos, index: u64, lap: u64, filled: u64, resets: u64) -> Head {
+        let tag = (resets & RESET_MASK) << RESET_SHIFT;
         Head {
             time,
-            place: lap << LAP_SHIFT | index << INDEX_BITS | filled,
+            resets,
+            place: lap << LAP_SHIFT | index << INDEX_SHIFT | tag | filled,
         }
     }
 
-    /// Small ones too, in which a place often lies at an edge of the lap.
+    fn fields(head: Head) -> (Nanos, u64, Position, u64) {
+        (head.time, head.resets(), head.next(), head.filled())
+    }
+
+    /// Small ones too, in which a position often lies at an edge of the lap.
     fn capacity() -> impl Strategy<Value = u64> {
         prop_oneof![1..8_u64, 1..=MAX_CAPACITY]
     }
@@ -154,46 +205,50 @@ mod tests {
     proptest! {
         /// Packing is exact, and no field carries into a neighbour.
         #[test]
-        fn a_claim_changes_each_field_as_arithmetic_on_whole_numbers_would(
-            time: u64, capacity in capacity(), index: u64,
-            lap in prop_oneof![0..1_u64 << 16, Just((1 << 16) - 1)],
+        fn a_claim_changes_each_field_as_whole_numbers_would(
+            time: u64, resets: u64, announced in 0..2_u64, capacity in capacity(), index: u64,
+            lap in prop_oneof![0..=LAP_MASK, Just(LAP_MASK)],
             filled: u64, kept: u64, cost: u64,
         ) {
             let (index, filled) = (index % capacity, filled % (capacity + 1));
             let (kept, cost) = (kept % (filled + 1), 1 + cost % capacity);
-            let before = head(7, index, lap, filled);
-            let before = Head::from_bits(before.to_bits());
-            prop_assert_eq!((before.filled(), before.next()), (filled, Place { index, lap }));
-            let after = Head::from_bits(before.claim(time, cost, kept, capacity).to_bits());
+            let read = |head: Head| {
+                Head::from_bits(head.to_bits(), resets.wrapping_add(announced))
+            };
+            let before = read(head(7, index, lap, filled, resets));
+            prop_assert_eq!(fields(before), (7, resets, Position { index, lap }, filled));
+            let after = read(before.claim(time, cost, kept, capacity));
             let place = lap * capacity + index + cost;
-            let expected = Place { index: place % capacity, lap: place / capacity % (1 << 16) };
-            prop_assert_eq!(after.time, time);
-            prop_assert_eq!(after.next(), expected);
-            prop_assert_eq!(after.filled(), (kept + cost).min(capacity));
-            prop_assert_eq!(after.emptied(), head(0, expected.index, expected.lap, 0));
-            prop_assert_eq!(before.keeping(time, kept), head(time, index, lap, kept));
+            let next = Position { index: place % capacity, lap: place / capacity & LAP_MASK };
+            prop_assert_eq!(fields(after), (time, resets, next, (kept + cost).min(capacity)));
+            prop_assert_eq!(after.stamp(), time.wrapping_add(resets));
+            let empty = after.emptied(resets.wrapping_add(1));
+            let empty = Head::from_bits(empty.to_bits(), resets.wrapping_add(1 + announced));
+            prop_assert_eq!(fields(empty), (0, resets.wrapping_add(1), next, 0));
+            let keeping = read(before.keeping(time, kept));
+            prop_assert_eq!(fields(keeping), (time, resets, Position { index, lap }, kept));
         }
 
         #[test]
-        fn the_nth_newest_is_n_places_back(
-            capacity in capacity(), index: u64, lap in 0..1_u64 << 16, nth: u64,
+        fn the_nth_newest_is_n_positions_back(
+            capacity in capacity(), index: u64, lap in 0..=LAP_MASK, nth: u64,
         ) {
             let (index, nth) = (index % capacity, 1 + nth % capacity);
-            let head = head(0, index, lap, 0);
-            // A lap before the first is the last of the 2^16.
-            let place = (lap + (1 << 16)) * capacity + index - nth;
-            let expected = Place { index: place % capacity, lap: place / capacity % (1 << 16) };
-            prop_assert_eq!(head.place_of(nth, capacity), expected);
+            let head = head(0, index, lap, 0, 0);
+            // The lap before the first is the last.
+            let place = (lap + LAP_MASK + 1) * capacity + index - nth;
+            let expected = Position { index: place % capacity, lap: place / capacity & LAP_MASK };
+            prop_assert_eq!(head.position_of(nth, capacity), expected);
             prop_assert_eq!(head.index_of(nth, capacity), expected.index);
         }
 
-        /// The laps run modulo 2^16, backwards too.
+        /// The laps run modulo 2^8, backwards too.
         #[test]
-        fn a_lap_before_is_the_same_slot_one_lap_earlier(
-            index in 0..MAX_CAPACITY, lap in prop_oneof![Just(0), 0..1_u64 << 16],
+        fn one_lap_earlier_is_the_same_slot(
+            index in 0..MAX_CAPACITY, lap in prop_oneof![Just(0), 0..=LAP_MASK],
         ) {
-            let before = Place { index, lap }.a_lap_before();
-            prop_assert_eq!(before, Place { index, lap: (lap + (1 << 16) - 1) % (1 << 16) });
+            let before = Position { index, lap }.one_lap_earlier();
+            prop_assert_eq!(before, Position { index, lap: (lap + LAP_MASK) & LAP_MASK });
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The ring.
+//! The ring: entry points first, then the rule, then the publishing of records.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ const FORGET_EVERY_BITS: u32 = 52;
 
 const NAME: &str = "cas-ring";
 
-/// The age of a permit that there is not. A window is shorter.
+/// The age of a permit that does not exist. Every window is shorter.
 const ANCIENT: Nanos = u64::MAX;
 
 /// An exact, lock-free sliding-window limiter: a ring of the last accepted times, claimed by one
@@ -33,8 +33,8 @@ const ANCIENT: Nanos = u64::MAX;
 /// adds a binary search a quota.
 ///
 /// Linearization: an allowance at its compare-and-swap of the head; a denial and a peek at their
-/// last load of the head, which finds what their first found. A denial writes nothing. What a
-/// stalled thread leaves unfinished, the next one to be allowed finishes.
+/// last load of the head, which equals their first. A denial writes nothing. The next allowed call
+/// finishes what a stalled thread left unfinished.
 ///
 /// ```
 /// use windowpane_cas_ring::CasRing;
@@ -48,10 +48,12 @@ const ANCIENT: Nanos = u64::MAX;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct CasRing {
-    // On a line of its own: the quotas and the slots' address are read by everyone all the time
-    // and must not bounce with the head.
+    // On a line of its own: every call reads the quotas and the address of the slots, so they must
+    // not bounce with the head.
     head: CachePadded<AtomicU128>,
     slots: Box<[Atomic<u64>]>,
+    /// The number of resets announced so far; see [`Head::from_bits`].
+    resets: Atomic<u64>,
     /// The first quota again, and whether it is the only one: most rings have one, and finding it
     /// costs nothing.
     first: Quota,
@@ -59,15 +61,6 @@ pub struct CasRing {
     smallest_limit: u64,
     longest_window: Nanos,
     quotas: Quotas,
-}
-
-/// What became of a refusal when it was looked at closely.
-enum Refusal {
-    Denied(Denied),
-    /// There is room after all, and the newest record is in place now.
-    Unfounded,
-    /// The head has moved: another attempt is due.
-    Moved,
 }
 
 impl CasRing {
@@ -81,7 +74,7 @@ impl CasRing {
         CasRing::with_capacity(quotas, capacity)
     }
 
-    /// A ring that has accepted nothing, with room for limits up to `capacity`.
+    /// A ring that has accepted nothing, whose limits can be raised to `capacity`.
     ///
     /// # Errors
     /// As [`new`](Self::new), and [`BuildError::CapacityTooSmall`] below the largest limit.
@@ -90,8 +83,9 @@ impl CasRing {
         check(&quotas, capacity)?;
         let slots = (0..capacity.max(1)).map(|_| Atomic::new(Slot::EMPTY.0));
         Ok(CasRing {
-            head: CachePadded::new(AtomicU128::new(Head::EMPTY.to_bits())),
+            head: CachePadded::new(AtomicU128::new(Head::EMPTY)),
             slots: slots.collect(),
+            resets: Atomic::new(0),
             first: quotas[0],
             is_only: quotas.len() == 1,
             smallest_limit: smallest_limit(&quotas),
@@ -100,7 +94,7 @@ impl CasRing {
         })
     }
 
-    /// Permits that the ring has room for: the largest limit it can hold.
+    /// The number of permits that the ring can hold: its largest possible limit.
     pub fn capacity(&self) -> u64 {
         self.slots.len() as u64
     }
@@ -110,270 +104,88 @@ impl CasRing {
     pub fn is_lock_free() -> bool {
         AtomicU128::is_lock_free()
     }
+}
 
-    #[inline]
-    fn load_head(&self) -> Head {
-        // Acquire: whoever wrote this head had seen the record before it in place; so do we now.
-        Head::from_bits(self.head.load(Ordering::Acquire))
+impl RateLimiter for CasRing {
+    fn quotas(&self) -> Quotas {
+        self.quotas.clone()
     }
 
     #[inline]
-    fn slot(&self, index: u64) -> &Atomic<u64> {
-        &self.slots[index as usize]
-    }
-
-    /// How long before the head's time its `nth` newest permit was accepted, `nth` counting from 1
-    /// up to `head.filled()`. Meaningless if the head has moved; the caller finds that out.
-    #[inline]
-    fn age(&self, head: Head, nth: u64) -> Nanos {
-        let place = head.place_of(nth, self.capacity());
-        // Acquire: a slot written in a later lap brings with it the head that allowed it, so that
-        // the caller's second look at the head cannot miss it.
-        let slot = Slot(self.slot(place.index).load(Ordering::Acquire));
-        if slot.is_of(place) {
-            slot.age(head.time)
-        } else {
-            // Claimed and not yet in place: only the newest record can be, and its time is the
-            // head's own.
-            0
-        }
-    }
-
-    /// How many of the newest permits are inside `window` at `at`, at most `most`.
-    fn used(&self, head: Head, at: Nanos, window: Nanos, most: u64) -> u64 {
-        let (mut inside, mut outside) = (0, most + 1);
-        while outside - inside > 1 {
-            let middle = inside + (outside - inside) / 2;
-            if self.age(head, middle).saturating_add(at - head.time) >= window {
-                outside = middle;
-            } else {
-                inside = middle;
-            }
-        }
-        inside
-    }
-
-    /// The time a call at `now` counts as, and how many of the newest permits count then.
-    #[inline]
-    fn effective(&self, head: Head, now: Nanos) -> (Nanos, u64) {
-        let at = now.max(head.time);
-        let may_forget =
-            at - head.time >= self.longest_window || (at ^ head.time) >> FORGET_EVERY_BITS != 0;
-        let filled = if may_forget {
-            self.forget(head, at)
-        } else {
-            head.filled()
-        };
-        (at, filled)
-    }
-
-    /// How many of the newest permits are inside some window at `at`. Out of the way: kept inline
-    /// it would lie between every load of the head and its claim.
-    #[cold]
-    fn forget(&self, head: Head, at: Nanos) -> u64 {
-        if at - head.time >= self.longest_window {
-            return 0;
-        }
-        self.used(head, at, self.longest_window, head.filled())
-    }
-
-    /// The age at `at` of the permit that must have left the quota's window before `cost` more
-    /// fits; [`ANCIENT`] where there is none. To be asked only while all records are in place, of
-    /// a cost within the limit; meaningless if the head has moved.
-    #[inline]
-    fn deciding_age(&self, quota: &Quota, head: Head, at: Nanos, filled: u64, cost: Cost) -> Nanos {
-        // It is the one after the newest `spare`.
-        let spare = quota.limit().wrapping_sub(cost.get());
-        if spare >= filled {
-            return ANCIENT;
-        }
-        let slot = self.slot(head.index_of(spare + 1, self.capacity()));
-        // Without the look at the lap that `age` takes.
-        let age = Slot(slot.load(Ordering::Acquire)).age(head.time);
-        // Saturating: a head that has moved can make the age nonsense, but not a panic.
-        age.saturating_add(at - head.time)
-    }
-
-    /// Why `cost` does not fit, or `None` if it does. Meaningless if the head has moved.
-    fn judge(&self, head: Head, now: Nanos, cost: Cost) -> Result<Option<Denied>, AcquireError> {
-        let (at, filled) = self.effective(head, now);
-        let mut denial = None;
-        for (index, quota) in self.quotas.iter().enumerate() {
-            let Some(spare) = quota.limit().checked_sub(cost.get()) else {
-                return self.hopeless(cost);
-            };
-            if spare >= filled {
-                continue;
-            }
-            // Saturating: a head that has moved can make the age nonsense, but not a panic.
-            let age = self.age(head, spare + 1).saturating_add(at - head.time);
-            if age < quota.window() {
-                // The wait is told on the caller's clock, which may be behind.
-                let wait = (quota.window() - age).saturating_add(at - now);
-                denial = Some(Denied::longest(denial, Denied::new(index, Some(wait))));
-            }
-        }
-        Ok(denial)
-    }
-
-    /// A cost above a limit: never, or a limit of 0, which denies without a wait.
-    #[cold]
-    fn hopeless(&self, cost: Cost) -> Result<Option<Denied>, AcquireError> {
-        self.quotas.check_cost(cost)?;
-        let zero = self.quotas.iter().position(|quota| quota.limit() == 0);
-        Ok(zero.map(|index| Denied::new(index, None)))
-    }
-
-    /// Whether the `nth` newest permit is in place.
-    #[inline]
-    fn is_in_place(&self, head: Head, nth: u64) -> bool {
-        let place = head.place_of(nth, self.capacity());
-        // Acquire: what we saw in place must be in place for whoever sees the head we write next.
-        Slot(self.slot(place.index).load(Ordering::Acquire)).is_of(place)
-    }
-
-    /// Puts the newest record in place, as far as it is not yet. `false` if the head has moved.
-    ///
-    /// Any thread may do it; all write the same. Slots are written from the oldest on, so those in
-    /// place are always a beginning of the record.
-    #[cold]
-    fn settle(&self, head: Head) -> bool {
-        let capacity = self.capacity();
-        let mut missing = 0;
-        while missing < capacity {
-            let place = head.place_of(missing + 1, capacity);
-            let slot = Slot(self.slot(place.index).load(Ordering::Acquire));
-            if slot.is_of(place) {
-                break;
-            }
-            // Not of the lap before either: others have gone round since, so that a thread that
-            // slept need not look through the whole ring to find it out.
-            if !slot.is_of(place.a_lap_before()) {
-                return false;
-            }
-            missing += 1;
-        }
-        (1..=missing).rev().all(|nth| self.put(head, nth))
-    }
-
-    /// Puts the `nth` newest permit, one of the newest record, in place. `false` if the head has
-    /// moved.
-    fn put(&self, head: Head, nth: u64) -> bool {
-        let place = head.place_of(nth, self.capacity());
-        let slot = self.slot(place.index);
+    fn acquire_at(&self, now: Nanos, cost: Cost) -> Result<Decision, AcquireError> {
         loop {
-            let found = slot.load(Ordering::Acquire);
-            if Slot(found).is_of(place) {
-                return true;
+            if let Some(decision) = self.decide(self.load_head(), now, cost)? {
+                return Ok(decision);
             }
-            // While the head stands, what was found is of the lap before. Were it not looked at
-            // again, a thread that slept here could overwrite a later lap.
-            if self.load_head() != head {
-                return false;
+            back_off(SPINS_SEVERAL_LINES);
+        }
+    }
+
+    fn acquire_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+        loop {
+            let head = self.load_head();
+            let left = self.left(head, now);
+            if let Some(decision) = self.decide(head, now, cost)? {
+                return Ok(self.detail(decision, cost, left));
             }
-            let record = Slot::record(place, head.time);
-            let put = slot.compare_exchange(found, record.0, Ordering::AcqRel, Ordering::Acquire);
-            if put.is_ok() {
-                return true;
+            back_off(SPINS_SEVERAL_LINES);
+        }
+    }
+
+    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+        loop {
+            let head = self.load_head();
+            let (at, _) = self.effective(head, now);
+            let left = self.left(head, now);
+            let decision = match self.denial(head, now, cost)? {
+                None => Decision::Allowed { at },
+                Some(denied) => Decision::Denied(denied),
+            };
+            if self.is_current(head) {
+                return Ok(self.detail(decision, cost, left));
             }
         }
     }
 
-    /// What is left of each quota at `now` by `head`. Meaningless if the head has moved.
-    fn left(&self, head: Head, now: Nanos) -> PerQuota {
+    /// Linearized at the compare-and-swap of the head that empties it. Two resets that overlap can
+    /// be finished by one.
+    fn reset(&self) {
+        let number = self.announce_reset();
+        loop {
+            let bits = self.head.load(Ordering::Acquire);
+            // Acquire, and after the head: while that head stands, the number is its own or the
+            // next. A thread that slept must not empty the head under an old number, or stamps
+            // would come back.
+            let is_last = self.resets.load(Ordering::Acquire) == number;
+            let head = Head::from_bits(bits, number);
+            if !is_last || head.resets() == number {
+                // Another thread has finished it.
+                return;
+            }
+            let emptied = head.emptied(number).to_bits();
+            let reset =
+                self.head
+                    .compare_exchange(bits, emptied, Ordering::AcqRel, Ordering::Acquire);
+            if reset.is_ok() {
+                return;
+            }
+        }
+    }
+
+    fn is_idle_at(&self, now: Nanos) -> bool {
+        let head = self.load_head();
         let (at, filled) = self.effective(head, now);
-        let left = |quota: &Quota| {
-            let most = quota.limit().min(filled);
-            quota.limit() - self.used(head, at, quota.window(), most)
-        };
-        self.quotas.iter().map(left).collect()
+        // The head's time is the newest permit's, unless quotas were changed since.
+        let age = || self.age(head, 1).saturating_add(at - head.time);
+        filled == 0 || age() >= self.longest_window
     }
+}
 
-    /// Decides on `head` and, if allowed, claims. `None` if the head has moved.
-    #[inline]
-    fn attempt(
-        &self,
-        head: Head,
-        now: Nanos,
-        cost: Cost,
-    ) -> Result<Option<Decision>, AcquireError> {
-        let (at, filled) = self.effective(head, now);
-        // The short way: the newest record is in place, and no quota's limit is below the cost.
-        if self.is_in_place(head, 1) && cost.get() <= self.smallest_limit {
-            let age = |quota| self.deciding_age(quota, head, at, filled, cost);
-            let first = age(&self.first);
-            if first < self.first.window() && self.is_only {
-                // The wait is told on the caller's clock, which may be behind.
-                let wait = (self.first.window() - first).saturating_add(at - now);
-                // If nobody has claimed since, the denial holds at this load.
-                let stands = self.load_head() == head;
-                return Ok(stands.then(|| Decision::Denied(Denied::new(0, Some(wait)))));
-            }
-            if first >= self.first.window()
-                && (self.is_only
-                    || self.quotas[1..]
-                        .iter()
-                        .all(|quota| age(quota) >= quota.window()))
-            {
-                return Ok(self.claim(head, at, filled, cost));
-            }
-        }
-        match self.refuse(head, now, cost)? {
-            Refusal::Denied(denied) => Ok(Some(Decision::Denied(denied))),
-            Refusal::Moved => Ok(None),
-            Refusal::Unfounded => Ok(self.claim(head, at, filled, cost)),
-        }
-    }
+impl FromQuotas for CasRing {
+    const NAME: &'static str = NAME;
 
-    /// Claims `cost` permits at `at`. `None` if the head has moved.
-    #[inline(always)]
-    fn claim(&self, head: Head, at: Nanos, filled: u64, cost: Cost) -> Option<Decision> {
-        let claimed = head.claim(at, cost.get(), filled, self.capacity());
-        // What the first slot holds of the lap before: read while the head stands, as the claim
-        // below proves.
-        let slot = self.slot(head.next_index());
-        let found = slot.load(Ordering::Acquire);
-        let record = Slot::record(head.next(), at);
-        // Release: the record before, seen in place, is in place for all who see this head.
-        // Relaxed on failure: the next attempt loads the head anew.
-        let claim = self.head.compare_exchange(
-            head.to_bits(),
-            claimed.to_bits(),
-            Ordering::Release,
-            Ordering::Relaxed,
-        );
-        if claim.is_err() {
-            return None;
-        }
-        // Our own record, so that the next caller need not put it in place. It fails if that one
-        // was quicker, or all has moved on a lap or more since: what was found does not come back
-        // (see `Slot`).
-        let _ = slot.compare_exchange(found, record.0, Ordering::Release, Ordering::Relaxed);
-        if cost != Cost::ONE {
-            self.settle(claimed);
-        }
-        Some(Decision::Allowed { at })
-    }
-
-    /// The long way, where the short one found no room or the newest record not in place.
-    #[inline(never)]
-    fn refuse(&self, head: Head, now: Nanos, cost: Cost) -> Result<Refusal, AcquireError> {
-        Ok(match self.judge(head, now, cost)? {
-            // Nobody has claimed since the head was loaded: the denial holds at this load.
-            Some(denied) if self.load_head() == head => Refusal::Denied(denied),
-            None if self.settle(head) => Refusal::Unfounded,
-            _ => Refusal::Moved,
-        })
-    }
-
-    /// The decision with what is left after it.
-    fn detail(&self, decision: Decision, cost: Cost, mut left: PerQuota) -> Detailed {
-        if decision.is_allowed() {
-            for left in &mut left {
-                *left -= cost.get();
-            }
-        }
-        Detailed::new(decision, &self.quotas, left)
+    fn from_quotas(quotas: &Quotas, _start: Nanos) -> Result<Self, BuildError> {
+        CasRing::new(quotas.clone())
     }
 }
 
@@ -382,9 +194,9 @@ impl CasRing {
 impl ChangeQuotas for CasRing {
     fn change_at(&mut self, now: Nanos, quotas: &Quotas) -> Result<(), BuildError> {
         check(quotas, self.capacity())?;
-        // Nobody else is here: the head stands, and the exchange below cannot fail.
+        // The caller has the ring alone: the head stands, and the exchange below cannot fail.
         let head = self.load_head();
-        self.settle(head);
+        self.help(head);
         let at = now.max(head.time);
         // What counts is younger than a window of 365 days then, as after a claim that forgets, and
         // what has left every window is not among it: a longer one does not bring it back.
@@ -403,77 +215,319 @@ impl ChangeQuotas for CasRing {
     }
 }
 
-impl FromQuotas for CasRing {
-    const NAME: &'static str = NAME;
+/// Why the fast path did not decide.
+enum Slow {
+    Denied(Denied),
+    /// The request fits, and the newest record is published now.
+    Fits,
+    /// The head has moved: another attempt is due.
+    Moved,
+}
 
-    fn from_quotas(quotas: &Quotas, _start: Nanos) -> Result<Self, BuildError> {
-        CasRing::new(quotas.clone())
+/// The rule. Whatever is read from slots is meaningless if the head has moved since; each caller
+/// checks that last.
+impl CasRing {
+    /// Decides on `head` and, if allowed, claims. `None` if the head has moved.
+    #[inline]
+    fn decide(&self, head: Head, now: Nanos, cost: Cost) -> Result<Option<Decision>, AcquireError> {
+        let (at, filled) = self.effective(head, now);
+        // The fast path: the newest record is published, and no quota's limit is below the cost.
+        if self.is_published(head, 1) && cost.get() <= self.smallest_limit {
+            let age = |quota| self.deciding_age(quota, head, at, filled, cost);
+            let first = age(&self.first);
+            if first < self.first.window() && self.is_only {
+                // The wait is on the caller's clock, which may be behind.
+                let wait = (self.first.window() - first).saturating_add(at - now);
+                // If no thread has claimed since, the denial holds at this load.
+                let stands = self.is_current(head);
+                return Ok(stands.then(|| Decision::Denied(Denied::new(0, Some(wait)))));
+            }
+            if first >= self.first.window()
+                && (self.is_only
+                    || self.quotas[1..]
+                        .iter()
+                        .all(|quota| age(quota) >= quota.window()))
+            {
+                return Ok(self.claim(head, at, filled, cost));
+            }
+        }
+        match self.decide_slowly(head, now, cost)? {
+            Slow::Denied(denied) => Ok(Some(Decision::Denied(denied))),
+            Slow::Moved => Ok(None),
+            Slow::Fits => Ok(self.claim(head, at, filled, cost)),
+        }
+    }
+
+    /// The slow path: the fast one found a denial by one of several quotas, a cost above a limit,
+    /// or the newest record unpublished.
+    #[inline(never)]
+    fn decide_slowly(&self, head: Head, now: Nanos, cost: Cost) -> Result<Slow, AcquireError> {
+        Ok(match self.denial(head, now, cost)? {
+            // No thread has claimed since the head was loaded: the denial holds at this load.
+            Some(denied) if self.is_current(head) => Slow::Denied(denied),
+            None if self.help(head) => Slow::Fits,
+            _ => Slow::Moved,
+        })
+    }
+
+    /// The age at `at` of the permit that must have left the quota's window before `cost` more
+    /// fits; [`ANCIENT`] if there is none. To be called only while all records are published, with
+    /// a cost within the limit.
+    #[inline]
+    fn deciding_age(&self, quota: &Quota, head: Head, at: Nanos, filled: u64, cost: Cost) -> Nanos {
+        // It is the one after the newest `spare`.
+        let spare = quota.limit().wrapping_sub(cost.get());
+        if spare >= filled {
+            return ANCIENT;
+        }
+        let slot = self.slot(head.index_of(spare + 1, self.capacity()));
+        // Without the check of the lap that `age` makes.
+        let age = Slot(slot.load(Ordering::Acquire)).age(head.stamp());
+        // Saturating: a head that has moved can make the age nonsense, but not a panic.
+        age.saturating_add(at - head.time)
+    }
+
+    /// Returns why `cost` does not fit, or `None` if it does. By the same rule as
+    /// [`deciding_age`](Self::deciding_age), also while the newest record is unpublished.
+    fn denial(&self, head: Head, now: Nanos, cost: Cost) -> Result<Option<Denied>, AcquireError> {
+        let (at, filled) = self.effective(head, now);
+        let mut denial = None;
+        for (index, quota) in self.quotas.iter().enumerate() {
+            let Some(spare) = quota.limit().checked_sub(cost.get()) else {
+                return self.exceeds_limit(cost);
+            };
+            if spare >= filled {
+                continue;
+            }
+            // Saturating: a head that has moved can make the age nonsense, but not a panic.
+            let age = self.age(head, spare + 1).saturating_add(at - head.time);
+            if age < quota.window() {
+                // The wait is on the caller's clock, which may be behind.
+                let wait = (quota.window() - age).saturating_add(at - now);
+                denial = Some(Denied::longest(denial, Denied::new(index, Some(wait))));
+            }
+        }
+        Ok(denial)
+    }
+
+    /// A cost above a limit: an error, or a denial without a wait by a limit of 0.
+    #[cold]
+    fn exceeds_limit(&self, cost: Cost) -> Result<Option<Denied>, AcquireError> {
+        self.quotas.check_cost(cost)?;
+        let zero = self.quotas.iter().position(|quota| quota.limit() == 0);
+        Ok(zero.map(|index| Denied::new(index, None)))
+    }
+
+    /// Returns the time a call at `now` counts as, and how many of the newest permits count then.
+    #[inline]
+    fn effective(&self, head: Head, now: Nanos) -> (Nanos, u64) {
+        let at = now.max(head.time);
+        let may_forget =
+            at - head.time >= self.longest_window || (at ^ head.time) >> FORGET_EVERY_BITS != 0;
+        let filled = if may_forget {
+            self.forget(head, at)
+        } else {
+            head.filled()
+        };
+        (at, filled)
+    }
+
+    /// Returns how many of the newest permits are inside some window at `at`. On a cold path: kept
+    /// inline it would lie between every load of the head and its claim.
+    #[cold]
+    fn forget(&self, head: Head, at: Nanos) -> u64 {
+        if at - head.time >= self.longest_window {
+            return 0;
+        }
+        self.used(head, at, self.longest_window, head.filled())
+    }
+
+    /// Returns how many of the newest permits are inside `window` at `at`, at most `most`.
+    fn used(&self, head: Head, at: Nanos, window: Nanos, most: u64) -> u64 {
+        let (mut inside, mut outside) = (0, most + 1);
+        while outside - inside > 1 {
+            let middle = inside + (outside - inside) / 2;
+            if self.age(head, middle).saturating_add(at - head.time) >= window {
+                outside = middle;
+            } else {
+                inside = middle;
+            }
+        }
+        inside
+    }
+
+    /// Returns how long before the head's time its `nth` newest permit was accepted, `nth` counting
+    /// from 1 up to `head.filled()`.
+    #[inline]
+    fn age(&self, head: Head, nth: u64) -> Nanos {
+        let position = head.position_of(nth, self.capacity());
+        // Acquire: a slot written in a later lap brings with it the head that allowed it, so that
+        // the caller's second load of the head cannot miss it.
+        let slot = Slot(self.slot(position.index).load(Ordering::Acquire));
+        if slot.is_of(position) {
+            slot.age(head.stamp())
+        } else {
+            // Claimed and not yet published: only the newest record can be, and its time is the
+            // head's own.
+            0
+        }
+    }
+
+    /// Returns what is left of each quota at `now` by `head`.
+    fn left(&self, head: Head, now: Nanos) -> PerQuota {
+        let (at, filled) = self.effective(head, now);
+        let left = |quota: &Quota| {
+            let most = quota.limit().min(filled);
+            quota.limit() - self.used(head, at, quota.window(), most)
+        };
+        self.quotas.iter().map(left).collect()
+    }
+
+    /// The decision with what is left after it.
+    fn detail(&self, decision: Decision, cost: Cost, mut left: PerQuota) -> Detailed {
+        if decision.is_allowed() {
+            for left in &mut left {
+                *left -= cost.get();
+            }
+        }
+        Detailed::new(decision, &self.quotas, left)
     }
 }
 
-impl RateLimiter for CasRing {
-    fn quotas(&self) -> Quotas {
-        self.quotas.clone()
+/// The shared words: the head, the number of resets, the slots.
+impl CasRing {
+    /// Returns the head. Its time is meaningless if the head has moved by the time this returns.
+    #[inline]
+    fn load_head(&self) -> Head {
+        // Acquire: the writer of this head had seen the record before it published, and so does
+        // this thread now.
+        let bits = self.head.load(Ordering::Acquire);
+        // Acquire: a number that is too late for this head brings with it the head it followed, so
+        // that the caller's second load of the head cannot miss that.
+        let resets = self.resets.load(Ordering::Acquire);
+        Head::from_bits(bits, resets)
+    }
+
+    /// Whether the head still stands.
+    #[inline]
+    fn is_current(&self, head: Head) -> bool {
+        self.head.load(Ordering::Acquire) == head.to_bits()
+    }
+
+    /// Announces the next reset and returns its number, or the number of one that is announced
+    /// and not finished.
+    fn announce_reset(&self) -> u64 {
+        loop {
+            let head = self.load_head();
+            // Acquire, and between two loads of the head: the number is the head's or the next.
+            let announced = self.resets.load(Ordering::Acquire);
+            if !self.is_current(head) {
+                continue;
+            }
+            if announced != head.resets() {
+                return announced;
+            }
+            let next = announced.wrapping_add(1);
+            // Release: a thread that reads the number also sees the head it followed.
+            let announce =
+                self.resets
+                    .compare_exchange(announced, next, Ordering::AcqRel, Ordering::Acquire);
+            if announce.is_ok() {
+                return next;
+            }
+        }
     }
 
     #[inline]
-    fn acquire_at(&self, now: Nanos, cost: Cost) -> Result<Decision, AcquireError> {
-        loop {
-            if let Some(decision) = self.attempt(self.load_head(), now, cost)? {
-                return Ok(decision);
-            }
-            back_off(SPINS_SEVERAL_LINES);
-        }
+    fn slot(&self, index: u64) -> &Atomic<u64> {
+        &self.slots[index as usize]
     }
 
-    fn acquire_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
-        loop {
-            let head = self.load_head();
-            let left = self.left(head, now);
-            if let Some(decision) = self.attempt(head, now, cost)? {
-                return Ok(self.detail(decision, cost, left));
-            }
-            back_off(SPINS_SEVERAL_LINES);
+    /// Claims `cost` permits at `at`. `None` if the head has moved.
+    #[inline(always)]
+    fn claim(&self, head: Head, at: Nanos, filled: u64, cost: Cost) -> Option<Decision> {
+        let claimed = head.claim(at, cost.get(), filled, self.capacity());
+        // The first slot's record of the lap before: read while the head stands, as the claim
+        // below proves.
+        let slot = self.slot(head.next_index());
+        let found = slot.load(Ordering::Acquire);
+        let record = Slot::record(head.next(), claimed.stamp());
+        // Release: the record before, seen published, is published for all who see this head.
+        // Relaxed on failure: the next attempt loads the head again.
+        let claim = self.head.compare_exchange(
+            head.to_bits(),
+            claimed.to_bits(),
+            Ordering::Release,
+            Ordering::Relaxed,
+        );
+        if claim.is_err() {
+            return None;
         }
+        // Our own record, so that the next caller need not publish it. It fails if that one was
+        // quicker, or if the ring has moved on by a lap or more: what was found does not come back
+        // (see `Slot`).
+        let _ = slot.compare_exchange(found, record.0, Ordering::Release, Ordering::Relaxed);
+        if cost != Cost::ONE {
+            self.help(claimed);
+        }
+        Some(Decision::Allowed { at })
     }
 
-    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
-        loop {
-            let head = self.load_head();
-            let (at, _) = self.effective(head, now);
-            let left = self.left(head, now);
-            let decision = match self.judge(head, now, cost)? {
-                None => Decision::Allowed { at },
-                Some(denied) => Decision::Denied(denied),
-            };
-            if self.load_head() == head {
-                return Ok(self.detail(decision, cost, left));
-            }
-        }
+    /// Whether the `nth` newest permit is published.
+    #[inline]
+    fn is_published(&self, head: Head, nth: u64) -> bool {
+        let position = head.position_of(nth, self.capacity());
+        // Acquire: what this thread saw published must be published for all who see the head that
+        // it writes next.
+        Slot(self.slot(position.index).load(Ordering::Acquire)).is_of(position)
     }
 
-    /// Linearized at its compare-and-swap. See the crate's front page for what 255 resets at one
-    /// time can do to a thread that sleeps through them.
-    fn reset(&self) {
-        let mut head = self.head.load(Ordering::Acquire);
-        loop {
-            let emptied = Head::from_bits(head).emptied().to_bits();
-            match self
-                .head
-                .compare_exchange(head, emptied, Ordering::AcqRel, Ordering::Acquire)
-            {
-                Ok(_) => return,
-                Err(found) => head = found,
+    /// Publishes the rest of the newest record. `false` if the head has moved.
+    ///
+    /// Any thread may do it; all write the same. Slots are written from the oldest on, so the
+    /// published ones are always the beginning of the record.
+    #[cold]
+    fn help(&self, head: Head) -> bool {
+        let capacity = self.capacity();
+        let mut missing = 0;
+        while missing < capacity {
+            let position = head.position_of(missing + 1, capacity);
+            let slot = Slot(self.slot(position.index).load(Ordering::Acquire));
+            if slot.is_of(position) {
+                break;
             }
+            // Of neither lap: the ring went on by a lap, so that a thread that slept need not go
+            // through all of it. If the head stands, the slot is missing whatever it holds: no
+            // content of a slot may keep a call from ending.
+            if !slot.is_of(position.one_lap_earlier()) && !self.is_current(head) {
+                return false;
+            }
+            missing += 1;
         }
+        (1..=missing).rev().all(|nth| self.publish(head, nth))
     }
 
-    fn is_idle_at(&self, now: Nanos) -> bool {
-        let head = self.load_head();
-        let (at, filled) = self.effective(head, now);
-        // The head's time is the newest permit's, unless quotas were changed since.
-        let age = || self.age(head, 1).saturating_add(at - head.time);
-        filled == 0 || age() >= self.longest_window
+    /// Publishes the `nth` newest permit, one of the newest record. `false` if the head has moved.
+    fn publish(&self, head: Head, nth: u64) -> bool {
+        let position = head.position_of(nth, self.capacity());
+        let slot = self.slot(position.index);
+        loop {
+            let found = slot.load(Ordering::Acquire);
+            if Slot(found).is_of(position) {
+                return true;
+            }
+            // While the head stands, what was found is of the lap before. Without this check a
+            // thread that slept here could overwrite a later lap.
+            if !self.is_current(head) {
+                return false;
+            }
+            let record = Slot::record(position, head.stamp());
+            let written =
+                slot.compare_exchange(found, record.0, Ordering::AcqRel, Ordering::Acquire);
+            if written.is_ok() {
+                return true;
+            }
+        }
     }
 }
 

@@ -2,75 +2,75 @@
 
 use windowpane_core::Nanos;
 
-use super::head::Place;
+use super::head::{LAP_BITS, Position};
 
-/// Bits of the time. 2^56 ns are 2.28 years, above two windows of 365 days.
-const TIME_BITS: u32 = 56;
-const TIME_MASK: u64 = (1 << TIME_BITS) - 1;
-/// Bits of the lap tag: the low bits of the lap.
-const TAG_MASK: u64 = u64::MAX >> TIME_BITS;
+/// Bits of the stamp. 2^56 ns are 2.28 years, above two windows of 365 days.
+const STAMP_BITS: u32 = 56;
+const STAMP_MASK: u64 = (1 << STAMP_BITS) - 1;
+const _: () = assert!(LAP_BITS <= u64::BITS - STAMP_BITS);
 
-/// What a slot holds: the low bits of a time below a lap tag.
+/// The content of a slot: the low bits of a stamp below a lap.
 ///
-/// The time is told apart from others with the same low bits by a reference that is less than
-/// 2^56 ns later; the ring forgets what would be older. The tag tells a slot already written in a
-/// lap from one still to be written.
+/// A stamp is the time of acceptance plus the number of resets before it. Stamps with the same low
+/// bits differ by 2^56 ns at least, and the ring forgets what would be that old. The lap tells a
+/// slot already written in a lap from one still to be written.
 ///
-/// A compare-and-swap by a thread that slept must find that a slot has changed. It has: between two
-/// laps the time in a slot grows by at least a window, since the ring holds at least every limit, so
-/// that the same time and tag come back after more than 100 years. Only resets on a clock that stands
-/// or steps back bring a time back; then the tag tells 255 laps apart.
+/// A compare-and-swap by a thread that slept must find that a slot has changed. It does: from lap
+/// to lap the stamp in a slot grows. Either a window has passed, since the ring holds at least
+/// every limit, or the ring was reset. So the same content comes back after 2.28 years at the
+/// earliest, also while the clock stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot(pub(crate) u64);
 
 impl Slot {
     /// Never written: as if written in the lap before the first.
-    pub(crate) const EMPTY: Slot = Slot(TAG_MASK << TIME_BITS);
+    pub(crate) const EMPTY: Slot = Slot(((1 << LAP_BITS) - 1) << STAMP_BITS);
 
-    /// The record of the permit at `place`, accepted at `time`.
+    /// The record of the permit at `position`, accepted under `stamp`.
     #[inline]
-    pub(crate) fn record(place: Place, time: Nanos) -> Slot {
-        // The shift leaves the low bits of the lap.
-        Slot(place.lap << TIME_BITS | time & TIME_MASK)
+    pub(crate) fn record(position: Position, stamp: u64) -> Slot {
+        Slot(position.lap << STAMP_BITS | stamp & STAMP_MASK)
     }
 
-    /// Whether this is what the lap of `place` has written.
+    /// Whether this was written in the lap of `position`.
     #[inline]
-    pub(crate) fn is_of(self, place: Place) -> bool {
-        self.0 >> TIME_BITS == place.lap & TAG_MASK
+    pub(crate) fn is_of(self, position: Position) -> bool {
+        self.0 >> STAMP_BITS == position.lap
     }
 
-    /// How long before `reference` the permit was accepted, if that is less than 2^56 ns.
+    /// Returns how long before the stamp `reference` the permit was accepted, in nanoseconds, if
+    /// that is less than 2^56 and the ring was not reset between.
     #[inline]
-    pub(crate) fn age(self, reference: Nanos) -> Nanos {
-        reference.wrapping_sub(self.0) & TIME_MASK
+    pub(crate) fn age(self, reference: u64) -> Nanos {
+        reference.wrapping_sub(self.0) & STAMP_MASK
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::head::Head;
     use super::*;
     use proptest::prelude::*;
 
     proptest! {
         #[test]
-        fn the_age_is_exact_and_the_tag_is_untouched_by_the_time(lap in 0..1_u64 << 16, index in 0..1_u64 << 24, time: u64, age in 0..=TIME_MASK) {
-            let place = Place { index, lap };
-            let slot = Slot::record(place, time);
-            if let Some(reference) = time.checked_add(age) {
-                prop_assert_eq!(slot.age(reference), age);
-            }
-            prop_assert!(slot.is_of(place));
-            let other_lap = Place { lap: lap ^ 1, ..place };
+        fn the_age_is_exact_and_the_stamp_leaves_the_lap_alone(
+            lap in 0..1_u64 << LAP_BITS, index in 0..1_u64 << 24, stamp: u64, age in 0..=STAMP_MASK,
+        ) {
+            let position = Position { index, lap };
+            let slot = Slot::record(position, stamp);
+            prop_assert_eq!(slot.age(stamp.wrapping_add(age)), age);
+            prop_assert!(slot.is_of(position));
+            let other_lap = Position { lap: lap ^ 1, ..position };
             prop_assert!(!slot.is_of(other_lap));
         }
     }
 
     #[test]
     fn an_empty_slot_is_of_the_lap_before_the_first() {
-        let first = Place { index: 0, lap: 0 };
+        let first = Position { index: 0, lap: 0 };
         assert!(!Slot::EMPTY.is_of(first));
-        let before = super::super::head::Head::EMPTY.place_of(1, 5);
+        let before = Head::from_bits(Head::EMPTY, 0).position_of(1, 5);
         assert!(Slot::EMPTY.is_of(before));
     }
 }

@@ -26,6 +26,7 @@ pub(crate) const TWINS: &[Twin] = &[
         [
             "any::last_permit"
             "any::three_for_two"
+            "any::denial_beside_allowance"
             "buckets::roll_beside_an_acquire"
             "buckets::around_the_ring_in_vain"
             "buckets::idle_jump_past_the_ring"
@@ -57,8 +58,8 @@ pub(crate) const TWINS: &[Twin] = &[
             "buckets::roll_beside_an_acquire"
             "buckets::record_beside_its_head"
         ]
-        "It begins a bucket though the record of the one before is not in place"
-        "if !self.put(head, view.newest) { return None; }"
+        "It begins a bucket while the record of the one before is unpublished"
+        "if !self.publish(head, view.newest) { return None; }"
         => ""
     },
     ring! {
@@ -68,69 +69,89 @@ pub(crate) const TWINS: &[Twin] = &[
         "self.longest().most() + 1"
         => "self.longest().most()"
     },
-    // What putting a record in place rests on.
+    // What publishing a record rests on.
     ring! {
-        "puts_without_a_look" "ring.rs"
+        "publishes_without_a_check" "ring.rs"
         ["buckets::sleeping_helper" "buckets::two_rolls_beside_an_acquire"]
-        "A helper does not look at the head again, and a late one overwrites a later record"
-        "if self.load_head() != head { return false; }"
+        "A helper does not check the head again, and a late one overwrites a later record"
+        "if !self.is_current(head) { return false; }"
         => ""
     },
     ring! {
-        "puts_blindly" "ring.rs"
+        "publishes_blindly" "ring.rs"
         ["buckets::sleeping_helper"]
         "A helper writes the slot whatever it holds by then"
         "slot.compare_exchange(found, record.0, Ordering::AcqRel,"
         => "slot.compare_exchange(slot.load(Ordering::Relaxed), record.0, Ordering::AcqRel,"
     },
     ring! {
-        "in_place_by_its_bucket" "ring.rs"
+        "published_by_its_bucket" "ring.rs"
         [
-            "any::denial_beside_allowance"
-            "any::looks_beside_takes"
             "buckets::sleeping_helper"
             "buckets::roll_beside_an_acquire"
         ]
-        "A record put before more went into its bucket is taken for the last"
+        "A record published before more went into its bucket counts as the last"
         "if found == record.0 {"
-        => "if found >> 40 == record.0 >> 40 {"
+        => "if found >> 39 == record.0 >> 39 {"
     },
-    // What a denial and a look rest on.
+    // What a denial and a peek rest on.
     ring! {
-        "denies_at_one_look" "ring.rs"
+        "denies_after_one_load" "ring.rs"
         ["buckets::around_the_ring"]
-        "The short way denies without a second look at the head"
-        "Some(wait) if self.load_head() == head =>"
+        "The fast path denies without a second load of the head"
+        "Some(wait) if self.is_current(head) =>"
         => "Some(wait) =>"
     },
     ring! {
-        "refuses_at_one_look" "ring.rs"
+        "denies_slowly_after_one_load" "ring.rs"
         ["buckets::around_the_ring_in_detail"]
-        "The long way denies without a second look at the head"
-        "let stands = self.load_head() == head;"
+        "The slow path denies without a second load of the head"
+        "let stands = self.is_current(head);"
         => "let stands = true;"
     },
     ring! {
-        "peeks_at_one_look" "ring.rs"
+        "peeks_after_one_load" "ring.rs"
         ["buckets::around_the_ring_with_a_look"]
-        "It tells what remains without a second look at the head"
-        "if self.load_head() == head { return Ok(self.detail("
+        "It reports what remains without a second load of the head"
+        "if self.is_current(head) { return Ok(self.detail("
         => "if true { return Ok(self.detail("
+    },
+    ring! {
+        "reports_before_the_charge" "ring.rs"
+        ["any::looks_beside_takes"]
+        "It reports what was left before the request"
+        "*left -= self.plan.charge(cost);"
+        => "let _ = left;"
     },
     // Resets.
     ring! {
         "reset_keeps_the_bucket" "head.rs"
         ["any::reset_beside_takes"]
         "After a reset what was accepted still counts"
-        "time: 0, place: self.place & !(INDEX_MASK << COUNT_BITS),"
-        => "time: 0, place: self.place,"
+        "INDEX_MASK << COUNTING_SHIFT | RESET_BIT;"
+        => "RESET_BIT;"
     },
     ring! {
         "reset_only_tries" "ring.rs"
         ["any::reset_beside_takes" "buckets::reset_goes_on"]
         "A reset gives up when its exchange is lost"
-        "Err(found) => head = found,"
-        => "Err(_) => return,"
+        "if reset.is_ok() {"
+        => "if reset.is_ok() || reset.is_err() {"
+    },
+    ring! {
+        "resets_do_not_count" "head.rs"
+        ["buckets::resets_on_a_standing_clock"]
+        "The head has the time alone, so that it comes back while the clock stands"
+        "u128::from(self.time.wrapping_add(self.resets)) << 64 | u128::from(self.place) }
+            #[inline] pub(crate) fn from_bits(bits: u128, resets: u64) -> Head {
+            let place = bits as u64;
+            let announced = resets.wrapping_sub(place >> COUNT_BITS) & 1;
+            let resets = resets.wrapping_sub(announced);
+            Head { time: ((bits >> 64) as u64).wrapping_sub(resets),"
+        => "u128::from(self.time) << 64 | u128::from(self.place & !RESET_BIT) }
+            #[inline] pub(crate) fn from_bits(bits: u128, resets: u64) -> Head {
+            let place = bits as u64;
+            Head { time: (bits >> 64) as u64,"
     },
     // What the memory orders are for.
     ring! {
@@ -143,9 +164,9 @@ pub(crate) const TWINS: &[Twin] = &[
     ring! {
         "head_load_is_relaxed" "ring.rs"
         ["buckets::record_beside_its_head" "buckets::sleeping_helper"]
-        "Who sees a head need not see the records before it"
-        "Head::from_bits(self.head.load(Ordering::Acquire))"
-        => "Head::from_bits(self.head.load(Ordering::Relaxed))"
+        "A thread that sees a head need not see the records before it"
+        "let bits = self.head.load(Ordering::Acquire); let resets"
+        => "let bits = self.head.load(Ordering::Relaxed); let resets"
     },
     ring! {
         "record_load_is_relaxed" "view.rs"
@@ -162,10 +183,10 @@ pub(crate) const TWINS: &[Twin] = &[
         => "let found = slot.load(Ordering::Relaxed);"
     },
     ring! {
-        "put_does_not_release" "ring.rs"
+        "write_does_not_release" "ring.rs"
         ["buckets::around_the_ring" "buckets::sleeping_helper"]
         "A slot does not bring the head along that its writer had seen"
-        "Ordering::AcqRel, Ordering::Acquire); if put.is_ok()"
-        => "Ordering::Acquire, Ordering::Acquire); if put.is_ok()"
+        "Ordering::AcqRel, Ordering::Acquire); if written.is_ok()"
+        => "Ordering::Acquire, Ordering::Acquire); if written.is_ok()"
     },
 ];

@@ -35,14 +35,14 @@ pub(crate) const TWINS: &[Twin] = &[
         => "self.head.load(Ordering::Relaxed), claimed.to_bits(),"
     },
     ring! {
-        "claims_before_settled" "ring.rs"
+        "claims_before_published" "ring.rs"
         [
             "any::three_for_two"
             "exact::two_quotas_two_costs"
             "ring::sleeping_claimer"
         ]
-        "It claims though the record before is not in place"
-        "None if self.settle(head) =>"
+        "It claims while the record before is unpublished"
+        "None if self.help(head) =>"
         => "None =>"
     },
     ring! {
@@ -70,26 +70,26 @@ pub(crate) const TWINS: &[Twin] = &[
         ".all(|quota| age(quota) >= quota.window())"
         => ".all(|_| true)"
     },
-    // What a denial and a look rest on.
+    // What a denial and a peek rest on.
     ring! {
-        "denies_at_one_look" "ring.rs"
+        "denies_after_one_load" "ring.rs"
         ["ring::reader_on_an_old_head"]
-        "The short way denies without a second look at the head"
-        "let stands = self.load_head() == head;"
+        "The fast path denies without a second load of the head"
+        "let stands = self.is_current(head);"
         => "let stands = true;"
     },
     ring! {
-        "refuses_at_one_look" "ring.rs"
+        "denies_slowly_after_one_load" "ring.rs"
         ["exact::denial_over_two_quotas"]
-        "The long way denies without a second look at the head"
-        "Some(denied) if self.load_head() == head =>"
+        "The slow path denies without a second load of the head"
+        "Some(denied) if self.is_current(head) =>"
         => "Some(denied) =>"
     },
     ring! {
-        "peeks_at_one_look" "ring.rs"
+        "peeks_after_one_load" "ring.rs"
         ["any::looks_beside_takes"]
-        "It tells what remains without a second look at the head"
-        "if self.load_head() == head { return Ok(self.detail("
+        "It reports what remains without a second load of the head"
+        "if self.is_current(head) { return Ok(self.detail("
         => "if true { return Ok(self.detail("
     },
     ring! {
@@ -109,59 +109,59 @@ pub(crate) const TWINS: &[Twin] = &[
     ring! {
         "missing_is_gone" "ring.rs"
         ["any::last_permit" "any::looks_beside_takes" "ring::around_one_slot"]
-        "It reads a record not yet in place as one that has expired"
-        "slot.age(head.time) } else { 0 }"
-        => "slot.age(head.time) } else { ANCIENT }"
+        "It reads an unpublished record as one that has expired"
+        "slot.age(head.stamp()) } else { 0 }"
+        => "slot.age(head.stamp()) } else { ANCIENT }"
     },
     ring! {
         "missing_is_read" "ring.rs"
         ["ring::around_one_slot" "ring::record_of_two_permits"]
         "It reads a slot of another lap as if it were of this one"
-        "if slot.is_of(place) { slot.age"
+        "if slot.is_of(position) { slot.age"
         => "if true { slot.age"
     },
-    // What putting a record in place rests on.
+    // What publishing a record rests on.
     ring! {
-        "puts_without_a_look" "ring.rs"
+        "publishes_without_a_check" "ring.rs"
         ["ring::sleeping_helper"]
-        "A helper does not look at the head again, and a late one overwrites a later lap"
-        "if self.load_head() != head { return false; }"
+        "A helper does not check the head again, and a late one overwrites a later lap"
+        "if !self.is_current(head) { return false; }"
         => ""
     },
     ring! {
-        "puts_blindly" "ring.rs"
+        "publishes_blindly" "ring.rs"
         ["ring::sleeping_helper"]
         "A helper writes the slot whatever it holds by then"
         "slot.compare_exchange(found, record.0, Ordering::AcqRel,"
         => "slot.compare_exchange(slot.load(Ordering::Relaxed), record.0, Ordering::AcqRel,"
     },
     ring! {
-        "puts_its_own_blindly" "ring.rs"
+        "publishes_its_own_blindly" "ring.rs"
         ["ring::sleeping_claimer"]
         "A claimer that slept writes its slot whatever it holds by then"
         "slot.compare_exchange(found, record.0, Ordering::Release,"
         => "slot.compare_exchange(slot.load(Ordering::Relaxed), record.0, Ordering::Release,"
     },
     ring! {
-        "puts_the_newest_first" "ring.rs"
+        "publishes_the_newest_first" "ring.rs"
         ["ring::record_of_three_permits"]
-        "It writes a record from its newest permit on, so that what is in place is no beginning"
+        "It writes a record from its newest permit on, so that the published part is not a beginning"
         "(1..=missing).rev().all("
         => "(1..=missing).all("
     },
     ring! {
-        "settles_one" "ring.rs"
+        "helps_with_one" "ring.rs"
         ["any::unequal_costs" "ring::record_of_three_permits"]
-        "It puts at most one permit of a record in place"
+        "It publishes at most one permit of a record"
         "missing += 1;"
         => "missing += 1; break;"
     },
     ring! {
         "has_no_lap_tag" "slot.rs"
         ["ring::around_one_slot" "ring::room_to_spare"]
-        "Every slot is taken for one of this lap"
-        "self.0 >> TIME_BITS == place.lap & TAG_MASK"
-        => "self.0 >> TIME_BITS <= TAG_MASK"
+        "Every slot counts as one of this lap"
+        "self.0 >> STAMP_BITS == position.lap"
+        => "self.0 >> STAMP_BITS <= position.lap + 255"
     },
     ring! {
         "does_not_count_laps" "head.rs"
@@ -173,16 +173,40 @@ pub(crate) const TWINS: &[Twin] = &[
     ring! {
         "reset_starts_over" "head.rs"
         ["ring::reset_goes_on"]
-        "A reset takes the places back to the first, and a lap is written twice"
-        "time: 0, place: self.place & !INDEX_MASK,"
-        => "time: 0, place: 0,"
+        "A reset goes back to the first position, and a lap is written twice"
+        "place: self.place & !fields |"
+        => "place: 0 |"
     },
     ring! {
         "reset_only_tries" "ring.rs"
         ["any::reset_beside_takes" "ring::reset_goes_on"]
         "A reset gives up when its exchange is lost"
-        "Err(found) => head = found,"
-        => "Err(_) => return,"
+        "if reset.is_ok() {"
+        => "if reset.is_ok() || reset.is_err() {"
+    },
+    // What resets rest on.
+    ring! {
+        "resets_do_not_count" "head.rs"
+        ["ring::resets_on_a_standing_clock"]
+        "The stamp is the time alone, so that a lap comes back while the clock stands"
+        "time: ((bits >> 64) as u64).wrapping_sub(resets), resets, place, } }
+            #[inline] pub(crate) fn stamp(self) -> u64 { self.time.wrapping_add(self.resets) }"
+        => "time: (bits >> 64) as u64, resets, place, } }
+            #[inline] pub(crate) fn stamp(self) -> u64 { self.time }"
+    },
+    ring! {
+        "announces_over_a_reset" "ring.rs"
+        ["ring::two_resets"]
+        "A reset is announced while another is not finished"
+        "if announced != head.resets() { return announced; }"
+        => ""
+    },
+    ring! {
+        "reads_the_number_first" "ring.rs"
+        ["any::reset_beside_takes" "ring::reset_goes_on"]
+        "The number of resets is read before the head, and a reset lies between"
+        "Head::from_bits(bits, resets) }"
+        => "let bits = self.head.load(Ordering::Acquire); Head::from_bits(bits, resets) }"
     },
     // What the memory orders are for.
     ring! {
@@ -195,41 +219,41 @@ pub(crate) const TWINS: &[Twin] = &[
     ring! {
         "head_load_is_relaxed" "ring.rs"
         ["any::looks_beside_takes" "ring::sleeping_claimer"]
-        "Who sees a head need not see the record before it"
-        "Head::from_bits(self.head.load(Ordering::Acquire))"
-        => "Head::from_bits(self.head.load(Ordering::Relaxed))"
+        "A thread that sees a head need not see the record before it"
+        "let bits = self.head.load(Ordering::Acquire); let resets"
+        => "let bits = self.head.load(Ordering::Relaxed); let resets"
     },
     ring! {
         "age_load_is_relaxed" "ring.rs"
         ["any::looks_beside_takes" "exact::denial_over_two_quotas"]
         "A slot of a later lap does not bring the head that allowed it along"
-        "let slot = Slot(self.slot(place.index).load(Ordering::Acquire)); if slot.is_of(place) { slot.age"
-        => "let slot = Slot(self.slot(place.index).load(Ordering::Relaxed)); if slot.is_of(place) { slot.age"
+        "let slot = Slot(self.slot(position.index).load(Ordering::Acquire)); if slot.is_of(position) { slot.age"
+        => "let slot = Slot(self.slot(position.index).load(Ordering::Relaxed)); if slot.is_of(position) { slot.age"
     },
     ring! {
         "deciding_load_is_relaxed" "ring.rs"
         ["ring::reader_on_an_old_head"]
-        "The same on the short way"
-        "Slot(slot.load(Ordering::Acquire)).age(head.time)"
-        => "Slot(slot.load(Ordering::Relaxed)).age(head.time)"
+        "The same on the fast path"
+        "Slot(slot.load(Ordering::Acquire)).age(head.stamp())"
+        => "Slot(slot.load(Ordering::Relaxed)).age(head.stamp())"
     },
     ring! {
-        "in_place_load_is_relaxed" "ring.rs"
+        "published_load_is_relaxed" "ring.rs"
         [
             "any::costly_requests"
             "ring::record_of_two_permits"
             "ring::record_of_three_permits"
         ]
-        "A record seen in place is not passed on with the next head"
-        "Slot(self.slot(place.index).load(Ordering::Acquire)).is_of(place)"
-        => "Slot(self.slot(place.index).load(Ordering::Relaxed)).is_of(place)"
+        "A record seen published is not passed on with the next head"
+        "Slot(self.slot(position.index).load(Ordering::Acquire)).is_of(position)"
+        => "Slot(self.slot(position.index).load(Ordering::Relaxed)).is_of(position)"
     },
     ring! {
-        "settle_load_is_relaxed" "ring.rs"
+        "help_load_is_relaxed" "ring.rs"
         ["ring::record_of_three_permits"]
-        "Who settles and finds a later lap may still see the old head"
-        "let slot = Slot(self.slot(place.index).load(Ordering::Acquire)); if slot.is_of(place) { break"
-        => "let slot = Slot(self.slot(place.index).load(Ordering::Relaxed)); if slot.is_of(place) { break"
+        "A helper that finds a later lap in the record may still see the old head"
+        "let slot = Slot(self.slot(position.index).load(Ordering::Acquire)); if slot.is_of(position) { break"
+        => "let slot = Slot(self.slot(position.index).load(Ordering::Relaxed)); if slot.is_of(position) { break"
     },
     ring! {
         "helper_load_is_relaxed" "ring.rs"
@@ -239,17 +263,17 @@ pub(crate) const TWINS: &[Twin] = &[
         => "let found = slot.load(Ordering::Relaxed); if Slot(found)"
     },
     ring! {
-        "own_put_is_relaxed" "ring.rs"
+        "own_write_is_relaxed" "ring.rs"
         ["any::looks_beside_takes" "ring::reader_on_an_old_head"]
         "A slot of a later lap does not bring the head that allowed it along"
         "slot.compare_exchange(found, record.0, Ordering::Release, Ordering::Relaxed)"
         => "slot.compare_exchange(found, record.0, Ordering::Relaxed, Ordering::Relaxed)"
     },
     ring! {
-        "helper_put_does_not_release" "ring.rs"
+        "helper_write_does_not_release" "ring.rs"
         ["any::costly_requests" "ring::record_of_three_permits"]
         "A slot that a helper wrote does not bring the head along"
-        "Ordering::AcqRel, Ordering::Acquire); if put.is_ok()"
-        => "Ordering::Acquire, Ordering::Acquire); if put.is_ok()"
+        "Ordering::AcqRel, Ordering::Acquire); if written.is_ok()"
+        => "Ordering::Acquire, Ordering::Acquire); if written.is_ok()"
     },
 ];

@@ -6,17 +6,17 @@ use super::{Shipped, Twin};
 pub(crate) const TWINS: &[Twin] = &[
     Twin {
         name: "waits_for_the_claimer",
-        bug: "It waits until the claimer has put its record in place, and does not help",
+        bug: "It waits until the claimer has published its record, and does not help",
         of: Shipped::CasRing,
         file: "ring.rs",
-        shipped: "None if self.settle(head) =>",
+        shipped: "None if self.help(head) =>",
         seeded: "None if {
-                while head.filled() > 0 && !self.is_in_place(head, 1) {
-                    if self.load_head() != head {
-                        return Ok(Refusal::Moved);
+                while head.filled() > 0 && !self.is_published(head, 1) {
+                    if !self.is_current(head) {
+                        return Ok(Slow::Moved);
                     }
                 }
-                self.settle(head)
+                self.help(head)
             } =>",
         found_by: &[],
     },

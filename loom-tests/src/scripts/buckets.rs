@@ -110,7 +110,7 @@ pub fn record_beside_its_head() -> Script {
         .after([peek(9), peek(11), peek(13)])
 }
 
-/// After a reset the count and the places go on.
+/// After a reset the count and the slots go on.
 pub fn reset_goes_on() -> Script {
     Script::new(["2/4ns"])
         .buckets(2)
@@ -119,6 +119,26 @@ pub fn reset_goes_on() -> Script {
         .thread([reset(), acquire(1)])
         .after([peek(8), peek(9), peek(11), peek(13)])
         .preemptions(3)
+}
+
+/// The clock stands, and resets bring the slot and the count of the head back while a thread sleeps
+/// before its claim.
+pub fn resets_on_a_standing_clock() -> Script {
+    const COUNTS: u64 = 1 << 39;
+    Script::new(["549755813887/4ns"])
+        .buckets(1)
+        .before([acquire(5)])
+        .thread([acquire(5).costing(COUNTS - 2)])
+        .thread([
+            reset(),
+            acquire(5).costing(COUNTS / 2),
+            reset(),
+            acquire(5).costing(COUNTS / 4),
+            reset(),
+            acquire(5).costing(COUNTS / 4),
+        ])
+        .after([peek(5), peek(8), peek(12)])
+        .preemptions(2)
 }
 
 /// The second quota denies what the first would allow, across a bucket's edge.

@@ -1,9 +1,9 @@
-//! Races of the ring alone: laps, stalled threads, records not yet in place.
+//! Races of the ring alone: laps, stalled threads, unpublished records, resets.
 
 use crate::script::{Script, acquire, detailed, peek, reset};
 
-/// The only slot is written again and again: who claimed it and sleeps, or helps and sleeps, must
-/// not write over a later lap.
+/// The only slot is written again and again: a thread that sleeps after its claim, or while it
+/// helps, must not write over a later lap.
 pub fn around_one_slot() -> Script {
     Script::new(["1/10ns"])
         .thread([acquire(10)])
@@ -12,8 +12,8 @@ pub fn around_one_slot() -> Script {
         .preemptions(4)
 }
 
-/// Two slots, one claimed by a sleeper. What it spoils is not the newest record, which the next
-/// claimer would put in place again.
+/// Two slots, one claimed by a sleeper. The record it spoils is not the newest, which the next
+/// claimer would publish again.
 pub fn sleeping_claimer() -> Script {
     Script::new(["2/10ns"])
         .thread([acquire(10)])
@@ -40,7 +40,7 @@ pub fn reader_on_an_old_head() -> Script {
         .after([peek(12), peek(15), peek(20), peek(22)])
 }
 
-/// A ring with more room than its limit.
+/// A ring with a larger capacity than its limit.
 pub fn room_to_spare() -> Script {
     Script::new(["1/10ns"])
         .capacity(2)
@@ -50,7 +50,7 @@ pub fn room_to_spare() -> Script {
         .preemptions(3)
 }
 
-/// A record of two permits is finished by whoever comes next.
+/// A record of two permits is finished by the next claimer.
 pub fn record_of_two_permits() -> Script {
     Script::new(["3/10ns"])
         .thread([acquire(1).costing(2)])
@@ -59,7 +59,7 @@ pub fn record_of_two_permits() -> Script {
         .preemptions(3)
 }
 
-/// A record of three permits: what is in place of it is always a beginning.
+/// A record of three permits: the published part is always its beginning.
 pub fn record_of_three_permits() -> Script {
     Script::new(["4/10ns"])
         .thread([acquire(1).costing(3)])
@@ -68,7 +68,7 @@ pub fn record_of_three_permits() -> Script {
         .preemptions(3)
 }
 
-/// After a reset the places go on: no slot is written twice in a lap.
+/// After a reset the positions go on: no slot is written twice in a lap.
 pub fn reset_goes_on() -> Script {
     Script::new(["2/10ns"])
         .before([acquire(9)])
@@ -76,6 +76,27 @@ pub fn reset_goes_on() -> Script {
         .thread([acquire(5), acquire(6)])
         .after([peek(6), peek(13), peek(15), peek(19)])
         .preemptions(3)
+}
+
+/// The clock stands, and resets bring the lap of the first slot back while a claimer of it sleeps.
+/// The record it would spoil is not the newest.
+pub fn resets_on_a_standing_clock() -> Script {
+    Script::new(["2/10ns"])
+        .before([acquire(5).costing(2), reset()])
+        .thread([acquire(5)])
+        .thread([reset(), acquire(5), reset(), acquire(5), acquire(9)])
+        .after([peek(14), peek(15), peek(19)])
+        .preemptions(2)
+}
+
+/// Two resets overlap, each before an earlier reading than what was accepted.
+pub fn two_resets() -> Script {
+    Script::new(["1/10ns"])
+        .before([acquire(9)])
+        .thread([reset(), acquire(3)])
+        .thread([reset(), acquire(5)])
+        .after([peek(12), peek(13), peek(15)])
+        .preemptions(2)
 }
 
 /// What left every window is forgotten when a multiple of 2^52 ns goes by.

@@ -29,7 +29,7 @@ pub(crate) const FAULTS: &[Fault] = &[
         name: "lost-re-read",
         what: "the ring denies without a second look at its head",
         file: "crates/cas-ring/src/ring.rs",
-        shipped: "let stands = self.load_head() == head;",
+        shipped: "let stands = self.is_current(head);",
         seeded: "let stands = true;",
         check: &["loom", "cas_ring ships", "reader_on_an_old_head"],
         found_by: "FAILED cas_ring ships::reader_on_an_old_head",
