@@ -31,6 +31,10 @@ pub type Nanos = u64;
 ///
 /// Readings of one thread should not step back; a limiter stays correct if they do (it creates no
 /// capacity), but answers more strictly.
+///
+/// A limiter may read its clock while it holds a lock, so that the order of the readings is that of
+/// the decisions. A clock must not call a limiter that reads it: the call would wait for itself. One
+/// that panics is safe: nothing was changed.
 pub trait Clock {
     /// The time now, in nanoseconds since the clock's own zero.
     fn now(&self) -> Nanos;
