@@ -13,11 +13,13 @@ const REFRESH: Duration = Duration::from_millis(1);
 
 /// A monotonic time that one background thread refreshes every millisecond; a reading is one load.
 ///
-/// It lags by a millisecond, more where the machine is busy, and never steps back. Clones share
-/// the thread, which ends soon after the last clone is dropped.
+/// It lags by up to a millisecond, or more on a busy machine. It never steps back. Clones share the
+/// thread, which ends soon after the last clone is dropped.
+///
+/// It does not exist on `wasm32-unknown-unknown`, which has neither threads nor a clock.
 #[derive(Clone, Debug)]
 pub struct CoarseClock {
-    // Alone on its cache line, so that nobody's writes slow the readings.
+    // Alone on its cache line, so that other writes do not slow the readings.
     now: Arc<crossbeam_utils::CachePadded<AtomicU64>>,
 }
 
@@ -25,7 +27,7 @@ impl CoarseClock {
     /// A clock that reads 0 now, and its thread.
     ///
     /// # Errors
-    /// If the system starts no further thread.
+    /// If the system cannot start another thread.
     pub fn new() -> io::Result<CoarseClock> {
         let now = Arc::new(crossbeam_utils::CachePadded::new(AtomicU64::new(0)));
         let shared = Arc::downgrade(&now);
@@ -37,7 +39,7 @@ impl CoarseClock {
     }
 }
 
-/// Refreshes the shared time until nobody shares it any more.
+/// Refreshes the shared time until the last clock is dropped.
 fn refresh(shared: &Weak<crossbeam_utils::CachePadded<AtomicU64>>, zero: Instant) {
     while let Some(now) = shared.upgrade() {
         // `fetch_max` and not a store: never backwards, whatever the system's clock does.

@@ -7,6 +7,9 @@ use super::{Clock, Nanos};
 /// The system's monotonic clock ([`Instant`]); its zero is when it was made.
 ///
 /// Copies share that zero.
+///
+/// On `wasm32-unknown-unknown`, which has no clock, this type has no value and no constructor: a
+/// limiter there needs [another clock](super).
 #[derive(Clone, Copy, Debug)]
 pub struct MonotonicClock {
     zero: Instant,

@@ -19,7 +19,8 @@
 //!
 //! Threads wait by [`acquire_blocking`](Queue::acquire_blocking), tasks of any runtime by
 //! [`acquire`](Queue::acquire) with a [`Timer`]. Both wait in the same queue. The feature `tokio` has
-//! that runtime's timer and a clock that follows tokio's time, also while it is paused.
+//! that runtime's timer and a clock that follows tokio's time, also while it is paused; neither exists
+//! on `wasm32-unknown-unknown`, where tokio's clock panics.
 //!
 //! ```
 //! use windowpane_core::wait::Queue;
@@ -34,7 +35,10 @@
 
 mod jitter;
 mod queue;
-#[cfg(feature = "tokio")]
+#[cfg(all(
+    feature = "tokio",
+    not(all(target_family = "wasm", target_os = "unknown"))
+))]
 mod tokio;
 mod waiter;
 mod waiters;
@@ -48,7 +52,10 @@ use crate::error::AcquireError;
 
 pub use self::jitter::Jitter;
 pub use self::queue::{Attempt, Queue};
-#[cfg(feature = "tokio")]
+#[cfg(all(
+    feature = "tokio",
+    not(all(target_family = "wasm", target_os = "unknown"))
+))]
 pub use self::tokio::{TokioClock, TokioTimer};
 
 /// A runtime's way to make a task sleep.
