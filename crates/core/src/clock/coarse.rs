@@ -65,8 +65,10 @@ mod tests {
     fn it_advances_never_steps_back_and_its_thread_ends() {
         let clock = CoarseClock::new().unwrap();
         let clone = clock.clone();
+        let patience = Instant::now();
         let mut last = 0;
         while last < 5_000_000 {
+            assert!(patience.elapsed() < Duration::from_secs(10));
             let now = clone.now();
             assert!(now >= last);
             last = now;
@@ -78,5 +80,30 @@ mod tests {
             assert!(patience.elapsed() < Duration::from_secs(10));
             thread::yield_now();
         }
+    }
+
+    /// A busy machine delays the thread, so the least lag and the least step of some seconds count.
+    #[test]
+    fn it_lags_and_steps_by_about_a_millisecond() {
+        const ENOUGH: Duration = Duration::from_millis(3);
+        let start = Instant::now();
+        let clock = CoarseClock::new().unwrap();
+        let (mut lag, mut step, mut last) = (Duration::MAX, Duration::MAX, clock.now());
+        while (lag > ENOUGH || step > ENOUGH) && start.elapsed() < Duration::from_secs(10) {
+            let now = clock.now();
+            let elapsed = start.elapsed();
+            let behind = elapsed.checked_sub(Duration::from_nanos(now));
+            let behind = behind.expect("it never leads: it began after `start`");
+            // Not right at its start, when also a slow clock has little lag.
+            if elapsed > Duration::from_millis(50) {
+                lag = lag.min(behind);
+            }
+            if last > 0 && now > last {
+                step = step.min(Duration::from_nanos(now - last));
+            }
+            last = now;
+        }
+        assert!(lag <= ENOUGH, "it lags by {lag:?} at least");
+        assert!(step <= ENOUGH, "it steps by {step:?} at least");
     }
 }
