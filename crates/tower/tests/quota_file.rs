@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
+use common::bounded::bounded;
 use common::fields::members;
 use common::{by_peer, request, send};
 use windowpane_cas_ring::CasRing;
@@ -126,29 +127,31 @@ fn a_service_does_not_start_on_a_file_that_is_missing_empty_or_wrong() {
 
 #[test]
 fn a_watch_tells_of_changes_until_it_is_dropped() {
-    let file = File::new("[address]\nquotas = [\"1/60s\"]\n");
-    let taken = Arc::default();
-    let reload = Reload::new(&file.path, taker(&taken)).unwrap();
-    let (tell, told) = mpsc::channel();
-    let watch = reload
-        .watch(Duration::from_millis(5), move |change| {
-            tell.send(change).unwrap()
-        })
-        .unwrap();
-    let patience = Duration::from_secs(20);
-    file.write("[address]\nquotas = [\"2/60s\"]\n");
-    // A write is not one step: what is seen in the middle of it is refused or taken in turn.
-    while told.recv_timeout(patience).unwrap() != Reloaded::Taken {}
-    file.write("[address]\nquotas = [\"2/60\"]\n");
-    loop {
-        match told.recv_timeout(patience).unwrap() {
-            Reloaded::Refused(error) if error.line() == Some(2) => break,
-            _ => {}
+    bounded(|| {
+        let file = File::new("[address]\nquotas = [\"1/60s\"]\n");
+        let taken = Arc::default();
+        let reload = Reload::new(&file.path, taker(&taken)).unwrap();
+        let (tell, told) = mpsc::channel();
+        let watch = reload
+            .watch(Duration::from_millis(5), move |change| {
+                tell.send(change).unwrap()
+            })
+            .unwrap();
+        let patience = Duration::from_secs(20);
+        file.write("[address]\nquotas = [\"2/60s\"]\n");
+        // A write is not one step: what is seen in the middle of it is refused or taken in turn.
+        while told.recv_timeout(patience).unwrap() != Reloaded::Taken {}
+        file.write("[address]\nquotas = [\"2/60\"]\n");
+        loop {
+            match told.recv_timeout(patience).unwrap() {
+                Reloaded::Refused(error) if error.line() == Some(2) => break,
+                _ => {}
+            }
         }
-    }
-    drop(watch);
-    assert_eq!(told.recv(), Err(mpsc::RecvError), "its thread has ended");
-    assert_eq!(taken.lock().unwrap().last().unwrap(), "2/60s");
+        drop(watch);
+        assert_eq!(told.recv(), Err(mpsc::RecvError), "its thread has ended");
+        assert_eq!(taken.lock().unwrap().last().unwrap(), "2/60s");
+    });
 }
 
 #[tokio::test]
