@@ -15,7 +15,7 @@ use windowpane_cas_ring::CasRing;
 use windowpane_core::{Local, Quotas};
 use windowpane_keyed::KeyedLimiter;
 use windowpane_tower::RateLimit;
-use windowpane_tower::reload::{FileError, QuotaFile, Reload, Reloaded};
+use windowpane_tower::reload::{FileError, QuotaFile, Reload, Reloaded, Watch};
 
 struct File {
     _folder: tempfile::TempDir,
@@ -151,6 +151,25 @@ fn a_watch_tells_of_changes_until_it_is_dropped() {
         drop(watch);
         assert_eq!(told.recv(), Err(mpsc::RecvError), "its thread has ended");
         assert_eq!(taken.lock().unwrap().last().unwrap(), "2/60s");
+    });
+}
+
+#[test]
+fn a_watch_may_be_dropped_by_the_function_it_calls() {
+    bounded(|| {
+        let file = File::new("[address]\nquotas = [\"1/60s\"]\n");
+        let reload = Reload::new(&file.path, |_| Ok(())).unwrap();
+        let own: Arc<Mutex<Option<Watch>>> = Arc::default();
+        let held = Arc::clone(&own);
+        let (tell, told) = mpsc::channel();
+        let watch = reload.watch(Duration::from_millis(5), move |_| {
+            drop(held.lock().unwrap().take());
+            tell.send("dropped").unwrap();
+        });
+        *own.lock().unwrap() = Some(watch.unwrap());
+        file.write("[address]\nquotas = [\"2/60s\"]\n");
+        assert_eq!(told.recv(), Ok("dropped"));
+        assert_eq!(told.recv(), Err(mpsc::RecvError), "its thread has ended");
     });
 }
 
