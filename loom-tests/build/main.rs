@@ -1,7 +1,8 @@
-//! Writes the twins: the shipped source, each with one seeded bug, so that a twin never drifts from
-//! what ships. A pattern that no longer matches exactly once stops the build.
+//! Writes the mutants: each is the shipped source with one seeded bug, so that it never drifts from
+//! what ships. A mutant whose quoted text the source no longer has stops the build.
 
 mod source;
+mod stale;
 mod table;
 
 use std::env;
@@ -10,10 +11,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use source::Source;
+use stale::Stale;
 use table::{Limiter, MODELS, Shipped, Twin, all_twins, twins};
 
-/// Set by `cargo xtask faults`, which changes what ships and asks what the models say to that: a twin
-/// whose text is gone then stands as the source does.
+/// Set by `cargo xtask faults`, which changes the source and runs the models on it. A mutant whose
+/// quoted text is gone is then the source as it stands.
 const SEEDED: &str = "WINDOWPANE_SEEDED";
 
 fn main() {
@@ -39,7 +41,7 @@ fn main() {
     }
 }
 
-/// The tests of one limiter: a macro call for each model, and for each twin that stands in for it.
+/// The tests of one limiter: a macro call for each model, and for each mutant of the limiter.
 fn tests(limiter: Limiter, models: &[&str]) -> String {
     let mut tests = String::from("mod ships {\n");
     for model in models {
@@ -66,7 +68,10 @@ fn tests(limiter: Limiter, models: &[&str]) -> String {
     tests
 }
 
-/// Writes the files of one twin, and into `modules` the module that holds them.
+/// Writes the files of one mutant, and into `modules` the module that holds them.
+///
+/// # Errors
+/// A message if the mutant cannot be made.
 fn write_twin(out: &Path, twin: &Twin, modules: &mut String) -> Result<(), String> {
     let Twin { name, bug, .. } = twin;
     let folder = out.join(twin.of.module()).join(name);
@@ -86,10 +91,10 @@ fn write_twin(out: &Path, twin: &Twin, modules: &mut String) -> Result<(), Strin
                 Ok(source) => source,
                 Err(_) if env::var_os(SEEDED).is_some() => Source::new(&text),
                 Err(found) => {
+                    let stale = Stale::new(twin, found);
                     return Err(format!(
-                        "twin {name}: its pattern is found {found} times in {}, not once: the source has changed, \
-                         renew the twin in loom-tests/build/table",
-                        path.display()
+                        "nothing was checked: {stale}. The source has changed: update the mutant \
+                         in loom-tests/build/table. No bug was found."
                     ));
                 }
             };
@@ -104,26 +109,26 @@ fn write_twin(out: &Path, twin: &Twin, modules: &mut String) -> Result<(), Strin
     match changed {
         true => Ok(()),
         false => Err(format!(
-            "twin {name}: {} has no file {}",
+            "mutant {name}: {} has no file {}",
             twin.of.module(),
             twin.file
         )),
     }
 }
 
-/// The source as it can stand in a twin's module.
+/// The source in the form in which it compiles in a mutant's module.
 fn adapted(of: Shipped, source: Source) -> Source {
-    // A twin's module is to its files what the crate's root is to the shipped ones.
+    // A mutant's module is to its files what the crate's root is to the shipped ones.
     let source = source.with("crate::", "super::");
     match of {
-        // The rules are shipped, so what they implement and answer with is too.
+        // The rules are the shipped ones, so their traits and answers are too.
         Shipped::OneWord => source
             .without("pub const REQUIRED_RANGE", "#[repr(align(64))]")
             .with(
                 "use super::sync",
                 "use windowpane_core::one_word::{ChangeRule, OneWordRule, SettleRule, Verdict};\nuse super::sync",
             ),
-        // The trait ships, and so does the limiter that has a clock.
+        // The trait and the limiter with a clock are the shipped ones.
         Shipped::Changeable => source
             .without("pub trait ChangeQuotas", "pub struct Changeable")
             .without(
@@ -131,7 +136,7 @@ fn adapted(of: Shipped, source: Source) -> Source {
                 "impl<L: RateLimiter> RateLimiter for",
             )
             .with("use super::sync", "use windowpane_core::ChangeQuotas;\nuse super::sync"),
-        // Settling is not the line's affair, and charges are made in their own crate alone.
+        // A charge can be made in its own crate alone, so a mutant does not settle.
         Shipped::Queue => source.without(
             "impl<L: Settle, C: Clock> Queue",
             "impl<L: RateLimiter, C> fmt::Debug",

@@ -13,18 +13,18 @@ use crate::quotas::Quotas;
 use crate::settle::Settle;
 use crate::sync::ShardedLock;
 
-/// An algorithm that can go on under other quotas and keep what was accepted.
+/// An algorithm that can change its quotas and keep what was accepted.
 ///
-/// It is changed by someone who has it alone, as a store has an entry whose lock it holds. For a
-/// limiter that several threads use, see [`Changeable`].
+/// A change needs exclusive access, as a store has to an entry while it holds the entry's lock. For
+/// a limiter that several threads use, see [`Changeable`].
 pub trait ChangeQuotas: RateLimiter {
     /// Puts `quotas` in force at `now`, for all later decisions.
     ///
-    /// What was accepted still counts, against the new limits and windows; what had left every
-    /// window by now stays forgotten, however long the new ones are, and no earlier time is accepted
-    /// any more that would see it. A quota lowered below what is used has 0 remaining until enough
-    /// of that has left. An approximate algorithm keeps what its own rule knows, so that it never
-    /// counts less than before; each says how.
+    /// What was accepted still counts, against the new limits and windows. What had left every
+    /// window by now stays forgotten, however long the new windows are; an earlier time that would
+    /// count it is not accepted any more. A quota lowered below its usage has 0 remaining until
+    /// enough of that has left. An approximate algorithm keeps what its own rule knows, so that it
+    /// never counts less than before; each says how.
     ///
     /// # Errors
     /// [`BuildError`] where the algorithm cannot hold the quotas; nothing was changed then.
@@ -39,11 +39,15 @@ impl<L: ChangeQuotas> ChangeQuotas for Box<L> {
 
 /// A limiter whose quotas can be changed while other threads decide.
 ///
-/// Each call is made wholly before a change or wholly after it. Calls hold a shared lock, one of
-/// several on cache lines of their own, so that threads do not meet there; a change takes all of them
-/// and keeps callers waiting while it carries over what was accepted. Whoever never changes a limit
-/// does not wrap it and pays nothing. The locks take about a kilobyte: a store of many keys changes
-/// an entry under the lock that it already has.
+/// Each call is made wholly before a change or wholly after it. A call holds one of several shared
+/// locks, each on cache lines of its own, so that threads do not contend. A change takes all of them
+/// and makes callers wait while it carries over what was accepted. A limiter whose limits never
+/// change needs no wrapper and pays nothing. The locks take about a kilobyte; a store of many keys
+/// changes an entry under the lock that it already has.
+///
+/// The clock is read under these locks, so that its readings come in the order of the calls: a
+/// change by a reading that a decision has overtaken would forget what that decision still counts.
+/// So a [`Clock`] must not call the limiter that reads it. A clock that panics changes nothing.
 ///
 /// ```
 /// use windowpane_core::clock::ManualClock;
@@ -71,8 +75,8 @@ impl<L> Changeable<L> {
     }
 
     /// Makes a call while no change is made.
-    // Nothing that a caller can make panic runs under the lock taken alone, so a poisoned lock
-    // guards a sound limiter.
+    // Under the exclusive lock only the clock and the algorithm run. The clock has changed nothing
+    // when it panics, and no algorithm of ours panics, so a poisoned lock guards a sound limiter.
     #[inline]
     fn with<R>(&self, call: impl FnOnce(&L) -> R) -> R {
         let guard = self.limiter.read().unwrap_or_else(PoisonError::into_inner);
@@ -90,8 +94,8 @@ impl<L: ChangeQuotas> Changeable<L> {
         self.change_with(|| now, quotas)
     }
 
-    /// [`change_at`](Self::change_at) with a reading of `clock`, taken once no other call is made, so
-    /// that it is the latest.
+    /// [`change_at`](Self::change_at) with a reading of `clock`. It is taken under the lock, while no
+    /// other call is made, so that it is the latest.
     fn change_with(
         &self,
         clock: impl FnOnce() -> Nanos,

@@ -154,8 +154,12 @@ pub struct Limiter<L, C = MonotonicClock> {
     clock: C,
 }
 
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 impl<L> Limiter<L> {
     /// A limiter on the system's monotonic clock.
+    ///
+    /// It does not exist on `wasm32-unknown-unknown`, which [has no clock](crate::clock); use
+    /// [`with_clock`](Self::with_clock) there.
     pub fn new(algorithm: L) -> Limiter<L> {
         Limiter::with_clock(algorithm, MonotonicClock::new())
     }

@@ -1,8 +1,12 @@
 //! Never more keys than the cap, never a live key forgotten, never much work for one call.
 
+#[path = "../../core/tests/bounded/mod.rs"]
+mod bounded;
+
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
+use bounded::bounded;
 use windowpane_cas_ring::CasRing;
 use windowpane_core::{Charge, Cost, Decision, KeyedSettle, Quotas, StoreError};
 use windowpane_keyed::{EXAMINED_A_CALL, KeyedLimiter, UNRECORDED, WhenFull};
@@ -225,33 +229,35 @@ fn a_flood_of_keys_changes_nothing_for_those_who_are_live() {
 
 #[test]
 fn the_cap_holds_however_many_insert_at_once() {
-    const CAP: usize = 100;
-    let store: KeyedLimiter<u32, CasRing> = KeyedLimiter::builder(quotas("1/1us"))
-        .max_keys(CAP)
-        .build()
-        .unwrap();
-    let next = AtomicU32::new(0);
-    thread::scope(|scope| {
-        for _ in 0..4 {
+    bounded(|| {
+        const CAP: usize = 100;
+        let store: KeyedLimiter<u32, CasRing> = KeyedLimiter::builder(quotas("1/1us"))
+            .max_keys(CAP)
+            .build()
+            .unwrap();
+        let next = AtomicU32::new(0);
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..50_000 {
+                        let key = next.fetch_add(1, Ordering::Relaxed);
+                        let now = u64::from(key) * 5;
+                        let _ = store.acquire_at(&key, now, Cost::ONE);
+                        assert!(store.keys() <= CAP);
+                    }
+                });
+            }
             scope.spawn(|| {
-                for _ in 0..50_000 {
-                    let key = next.fetch_add(1, Ordering::Relaxed);
-                    let now = u64::from(key) * 5;
-                    let _ = store.acquire_at(&key, now, Cost::ONE);
-                    assert!(store.keys() <= CAP);
+                for _ in 0..500 {
+                    store.sweep_at(u64::from(next.load(Ordering::Relaxed)) * 5);
                 }
             });
-        }
-        scope.spawn(|| {
-            for _ in 0..500 {
-                store.sweep_at(u64::from(next.load(Ordering::Relaxed)) * 5);
-            }
         });
+        // What is counted is what there is.
+        let held = (0..next.load(Ordering::Relaxed)).filter(|key| store.contains(key));
+        assert_eq!(held.count(), store.keys());
+        assert!(store.evictions() > 1_000, "{store:?}");
+        store.clear();
+        assert_eq!(store.keys(), 0);
     });
-    // What is counted is what there is.
-    let held = (0..next.load(Ordering::Relaxed)).filter(|key| store.contains(key));
-    assert_eq!(held.count(), store.keys());
-    assert!(store.evictions() > 1_000, "{store:?}");
-    store.clear();
-    assert_eq!(store.keys(), 0);
 }

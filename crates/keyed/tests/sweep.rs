@@ -1,10 +1,14 @@
 //! Idle keys go, and nobody can tell.
 
+#[path = "../../core/tests/bounded/mod.rs"]
+mod bounded;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use bounded::bounded;
 use proptest::prelude::*;
 use windowpane_baselines::{FixedWindow, Gcra, GcraRule};
 use windowpane_bucket_ring::BucketRing;
@@ -192,39 +196,43 @@ fn an_evicted_keys_earlier_time_is_read_as_that_of_the_eviction() {
 
 #[test]
 fn a_sweeper_sweeps_at_its_interval_and_ends_when_dropped() {
-    let quotas = Quotas::parse(["5/1ms"]).unwrap();
-    let store: Arc<KeyedLimiter<u8, CasRing>> = Arc::new(KeyedLimiter::new(quotas).unwrap());
-    let sweeper = store.sweep_every(Duration::from_millis(2)).unwrap();
-    for key in 0..50 {
-        assert!(store.acquire(&key, Cost::ONE).unwrap().is_allowed());
-    }
-    let patience = Instant::now();
-    while store.keys() > 0 {
-        assert!(
-            patience.elapsed() < Duration::from_secs(20),
-            "{}",
-            store.keys()
-        );
-        thread::sleep(Duration::from_millis(1));
-    }
-    assert_eq!(store.evictions(), 50);
-    drop(sweeper);
-    // The thread is gone, and with it its hold on the store.
-    assert_eq!(Arc::strong_count(&store), 1);
-    assert!(store.acquire(&1, Cost::ONE).unwrap().is_allowed());
-    thread::sleep(Duration::from_millis(20));
-    assert_eq!(store.keys(), 1);
+    bounded(|| {
+        let quotas = Quotas::parse(["5/1ms"]).unwrap();
+        let store: Arc<KeyedLimiter<u8, CasRing>> = Arc::new(KeyedLimiter::new(quotas).unwrap());
+        let sweeper = store.sweep_every(Duration::from_millis(2)).unwrap();
+        for key in 0..50 {
+            assert!(store.acquire(&key, Cost::ONE).unwrap().is_allowed());
+        }
+        let patience = Instant::now();
+        while store.keys() > 0 {
+            assert!(
+                patience.elapsed() < Duration::from_secs(20),
+                "{}",
+                store.keys()
+            );
+            thread::sleep(Duration::from_millis(1));
+        }
+        assert_eq!(store.evictions(), 50);
+        drop(sweeper);
+        // The thread is gone, and with it its hold on the store.
+        assert_eq!(Arc::strong_count(&store), 1);
+        assert!(store.acquire(&1, Cost::ONE).unwrap().is_allowed());
+        thread::sleep(Duration::from_millis(20));
+        assert_eq!(store.keys(), 1);
+    });
 }
 
 #[test]
 fn a_sweeper_that_waits_for_long_ends_at_once() {
-    let quotas = Quotas::parse(["5/1ms"]).unwrap();
-    let store: Arc<KeyedLimiter<u8, CasRing>> = Arc::new(KeyedLimiter::new(quotas).unwrap());
-    for interval in [Duration::from_secs(3_600), Duration::MAX] {
-        let start = Instant::now();
-        drop(store.sweep_every(interval).unwrap());
-        assert!(start.elapsed() < Duration::from_secs(60));
-    }
+    bounded(|| {
+        let quotas = Quotas::parse(["5/1ms"]).unwrap();
+        let store: Arc<KeyedLimiter<u8, CasRing>> = Arc::new(KeyedLimiter::new(quotas).unwrap());
+        for interval in [Duration::from_secs(3_600), Duration::MAX] {
+            let start = Instant::now();
+            drop(store.sweep_every(interval).unwrap());
+            assert!(start.elapsed() < Duration::from_secs(60));
+        }
+    });
 }
 
 /// A clock that is slow enough for a sweep to be caught in the middle.
@@ -239,20 +247,22 @@ impl Clock for Slow {
 
 #[test]
 fn a_sweeper_ends_in_the_middle_of_a_sweep() {
-    let store: Arc<KeyedLimiter<u32, CasRing, _, _>> = Arc::new(
-        KeyedLimiter::builder(Quotas::parse(["1/365d"]).unwrap())
-            .clock(Slow(MonotonicClock::new()))
-            .build()
-            .unwrap(),
-    );
-    for key in 0..100_000 {
-        assert!(store.acquire_at(&key, 0, Cost::ONE).unwrap().is_allowed());
-    }
-    let start = Instant::now();
-    let sweeper = store.sweep_every(Duration::from_millis(1)).unwrap();
-    thread::sleep(Duration::from_millis(50));
-    drop(sweeper);
-    // A whole sweep would take more than 100 s.
-    assert!(start.elapsed() < Duration::from_secs(60));
-    assert_eq!(store.keys(), 100_000);
+    bounded(|| {
+        let store: Arc<KeyedLimiter<u32, CasRing, _, _>> = Arc::new(
+            KeyedLimiter::builder(Quotas::parse(["1/365d"]).unwrap())
+                .clock(Slow(MonotonicClock::new()))
+                .build()
+                .unwrap(),
+        );
+        for key in 0..100_000 {
+            assert!(store.acquire_at(&key, 0, Cost::ONE).unwrap().is_allowed());
+        }
+        let start = Instant::now();
+        let sweeper = store.sweep_every(Duration::from_millis(1)).unwrap();
+        thread::sleep(Duration::from_millis(50));
+        drop(sweeper);
+        // A whole sweep would take more than 100 s.
+        assert!(start.elapsed() < Duration::from_secs(60));
+        assert_eq!(store.keys(), 100_000);
+    });
 }

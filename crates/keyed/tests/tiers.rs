@@ -1,11 +1,15 @@
 //! Quotas by key, and quotas that change.
 
+#[path = "../../core/tests/bounded/mod.rs"]
+mod bounded;
+
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use bounded::bounded;
 use windowpane_baselines::GcraRule;
 use windowpane_core::{AcquireError, BuildError, Clock, Cost, Nanos, Quotas, RateLimiter};
 use windowpane_keyed::{ForKeys, KeyedLimiter, SharedRule};
@@ -92,57 +96,61 @@ fn what_cannot_be_held_is_told_and_changes_nothing() {
 /// No key keeps old quotas because it was inserted while they were changed.
 #[test]
 fn a_change_beside_insertions_reaches_all() {
-    let limit = Arc::new(AtomicU64::new(1));
-    let of_now = Arc::clone(&limit);
-    let store: KeyedLimiter<u64, MutexLog> =
-        KeyedLimiter::tiered(move |_: &u64| quotas(of_now.load(Ordering::SeqCst)))
-            .build()
-            .unwrap();
-    thread::scope(|scope| {
-        for thread in 0..2 {
-            let store = &store;
-            scope.spawn(move || {
-                for key in 0..30_000_u64 {
-                    let key = 2 * key + thread;
-                    assert!(store.acquire(&key, Cost::ONE).unwrap().is_allowed());
-                }
-            });
-        }
-        for change in 1..=30 {
-            limit.store(change, Ordering::SeqCst);
-            store.refresh().unwrap();
-        }
+    bounded(|| {
+        let limit = Arc::new(AtomicU64::new(1));
+        let of_now = Arc::clone(&limit);
+        let store: KeyedLimiter<u64, MutexLog> =
+            KeyedLimiter::tiered(move |_: &u64| quotas(of_now.load(Ordering::SeqCst)))
+                .build()
+                .unwrap();
+        thread::scope(|scope| {
+            for thread in 0..2 {
+                let store = &store;
+                scope.spawn(move || {
+                    for key in 0..30_000_u64 {
+                        let key = 2 * key + thread;
+                        assert!(store.acquire(&key, Cost::ONE).unwrap().is_allowed());
+                    }
+                });
+            }
+            for change in 1..=30 {
+                limit.store(change, Ordering::SeqCst);
+                store.refresh().unwrap();
+            }
+        });
+        assert_eq!(store.keys(), 60_000);
+        assert!((0..60_000).all(|key| store.quotas(&key) == quotas(30)));
     });
-    assert_eq!(store.keys(), 60_000);
-    assert!((0..60_000).all(|key| store.quotas(&key) == quotas(30)));
 }
 
 /// The function's answer is out of date by the time it is given: it is asked again.
 #[test]
 fn an_answer_that_was_overtaken_is_not_used() {
-    type Store = KeyedLimiter<String, MutexLog>;
-    let (limit, overtaken) = (Arc::new(AtomicU64::new(5)), Arc::new(AtomicBool::new(true)));
-    let own: Arc<OnceLock<Arc<Store>>> = Arc::default();
-    let captured = (Arc::clone(&limit), Arc::clone(&overtaken), Arc::clone(&own));
-    let tiers = move |_: &String| {
-        let (limit, overtaken, own) = &captured;
-        let answer = quotas(limit.load(Ordering::SeqCst));
-        if overtaken.swap(false, Ordering::SeqCst) {
-            limit.fetch_add(1, Ordering::SeqCst);
-            // Nothing is locked while this runs, so it can call the store.
-            own.get().unwrap().refresh().unwrap();
-        }
-        answer
-    };
-    let store = own.get_or_init(|| Arc::new(Store::tiered(tiers).build().unwrap()));
-    // An insertion, whose key nobody refreshes since it is not held yet.
-    assert!(store.acquire("a", Cost::ONE).unwrap().is_allowed());
-    assert_eq!(store.quotas("a"), quotas(6));
-    // A change, inside of which another is made.
-    limit.store(8, Ordering::SeqCst);
-    overtaken.store(true, Ordering::SeqCst);
-    store.refresh_key("a").unwrap();
-    assert_eq!(store.quotas("a"), quotas(9));
+    bounded(|| {
+        type Store = KeyedLimiter<String, MutexLog>;
+        let (limit, overtaken) = (Arc::new(AtomicU64::new(5)), Arc::new(AtomicBool::new(true)));
+        let own: Arc<OnceLock<Arc<Store>>> = Arc::default();
+        let captured = (Arc::clone(&limit), Arc::clone(&overtaken), Arc::clone(&own));
+        let tiers = move |_: &String| {
+            let (limit, overtaken, own) = &captured;
+            let answer = quotas(limit.load(Ordering::SeqCst));
+            if overtaken.swap(false, Ordering::SeqCst) {
+                limit.fetch_add(1, Ordering::SeqCst);
+                // Nothing is locked while this runs, so it can call the store.
+                own.get().unwrap().refresh().unwrap();
+            }
+            answer
+        };
+        let store = own.get_or_init(|| Arc::new(Store::tiered(tiers).build().unwrap()));
+        // An insertion, whose key nobody refreshes since it is not held yet.
+        assert!(store.acquire("a", Cost::ONE).unwrap().is_allowed());
+        assert_eq!(store.quotas("a"), quotas(6));
+        // A change, inside of which another is made.
+        limit.store(8, Ordering::SeqCst);
+        overtaken.store(true, Ordering::SeqCst);
+        store.refresh_key("a").unwrap();
+        assert_eq!(store.quotas("a"), quotas(9));
+    });
 }
 
 thread_local! {
@@ -176,53 +184,57 @@ impl Clock for Pausing {
 /// A change that begins when a key is already being inserted with what was asked before it.
 #[test]
 fn a_change_in_the_midst_of_an_insertion_reaches_it() {
-    let (inside, entered) = mpsc::channel();
-    let (changed, done) = mpsc::channel();
-    let clock = Pausing {
-        inside: Arc::new(Mutex::new(inside)),
-        done: Arc::new(Mutex::new(done)),
-    };
-    let store: KeyedLimiter<String, MutexLog, _, Pausing> =
-        KeyedLimiter::<String, MutexLog>::builder(quotas(10))
-            .clock(clock)
-            .build()
-            .unwrap();
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            READ.set(Some(0));
-            assert!(store.acquire("a", Cost::ONE).unwrap().is_allowed());
+    bounded(|| {
+        let (inside, entered) = mpsc::channel();
+        let (changed, done) = mpsc::channel();
+        let clock = Pausing {
+            inside: Arc::new(Mutex::new(inside)),
+            done: Arc::new(Mutex::new(done)),
+        };
+        let store: KeyedLimiter<String, MutexLog, _, Pausing> =
+            KeyedLimiter::<String, MutexLog>::builder(quotas(10))
+                .clock(clock)
+                .build()
+                .unwrap();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                READ.set(Some(0));
+                assert!(store.acquire("a", Cost::ONE).unwrap().is_allowed());
+            });
+            entered.recv().unwrap();
+            store.set_quotas(quotas(3)).unwrap();
+            assert_eq!(store.refresh(), Ok(1));
+            changed.send(()).unwrap();
         });
-        entered.recv().unwrap();
-        store.set_quotas(quotas(3)).unwrap();
-        assert_eq!(store.refresh(), Ok(1));
-        changed.send(()).unwrap();
+        assert_eq!(store.quotas("a"), quotas(3));
     });
-    assert_eq!(store.quotas("a"), quotas(3));
 }
 
 #[test]
 fn a_key_that_goes_while_it_is_refreshed_is_not_counted() {
-    let held: Arc<OnceLock<Arc<KeyedLimiter<String, MutexLog>>>> = Arc::default();
-    let own = Arc::clone(&held);
-    let later = Arc::new(AtomicBool::new(false));
-    let is_later = Arc::clone(&later);
-    let store: Arc<KeyedLimiter<String, MutexLog>> = Arc::new(
-        KeyedLimiter::tiered(move |key: &String| {
-            if !is_later.load(Ordering::SeqCst) {
-                return quotas(5);
-            }
-            if let Some(store) = own.get() {
-                store.reset(key);
-            }
-            quotas(7)
-        })
-        .build()
-        .unwrap(),
-    );
-    assert!(store.acquire("a", Cost::ONE).unwrap().is_allowed());
-    assert!(held.set(Arc::clone(&store)).is_ok());
-    later.store(true, Ordering::SeqCst);
-    assert_eq!((store.refresh(), store.keys()), (Ok(0), 0));
+    bounded(|| {
+        let held: Arc<OnceLock<Arc<KeyedLimiter<String, MutexLog>>>> = Arc::default();
+        let own = Arc::clone(&held);
+        let later = Arc::new(AtomicBool::new(false));
+        let is_later = Arc::clone(&later);
+        let store: Arc<KeyedLimiter<String, MutexLog>> = Arc::new(
+            KeyedLimiter::tiered(move |key: &String| {
+                if !is_later.load(Ordering::SeqCst) {
+                    return quotas(5);
+                }
+                if let Some(store) = own.get() {
+                    store.reset(key);
+                }
+                quotas(7)
+            })
+            .build()
+            .unwrap(),
+        );
+        assert!(store.acquire("a", Cost::ONE).unwrap().is_allowed());
+        assert!(held.set(Arc::clone(&store)).is_ok());
+        later.store(true, Ordering::SeqCst);
+        assert_eq!((store.refresh(), store.keys()), (Ok(0), 0));
+    });
 }
 
 /// A rule is shared by keys that come while at least half of its range is left.

@@ -6,6 +6,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, header};
 use smallvec::SmallVec;
 use windowpane_core::{Answer, Denied, Nanos, Quotas, Unit};
 
+use crate::observe::HAS_CLOCK;
 use crate::policy::Policies;
 use crate::written::{Kept, MAX_INTEGER, Written};
 
@@ -25,7 +26,8 @@ const SECOND: Nanos = 1_000_000_000;
 pub enum Reset {
     /// Seconds from now.
     Seconds,
-    /// Seconds since 1970, by this machine's wall clock.
+    /// Seconds since 1970, by this machine's wall clock. Not sent on `wasm32-unknown-unknown`, which
+    /// has none.
     UnixTime,
 }
 
@@ -150,6 +152,8 @@ fn tell_trio(headers: &mut HeaderMap, reset: Reset, answer: &Answer, denied: Opt
     if let Some(wait) = wait.map(whole_seconds) {
         let wait = match reset {
             Reset::Seconds => wait,
+            // Without a clock there is no time of day to report.
+            Reset::UnixTime if !HAS_CLOCK => return,
             Reset::UnixTime => {
                 let now = SystemTime::now().duration_since(UNIX_EPOCH);
                 // Rounded up as the wait is, so that it is never told too early.

@@ -55,17 +55,22 @@ pub struct Event<'e> {
     pub retry_after: Option<Duration>,
     /// Why the store has no decision.
     pub error: Option<&'e StoreError>,
-    /// How long the store took to decide; `None` where it was not asked, or nobody measures.
+    /// How long the store took to decide; `None` where it was not asked, it is not measured, or the
+    /// target has no clock.
     pub decision_time: Option<Duration>,
 }
 
 /// A function that sees every request's event.
 pub(crate) type Observer = Arc<dyn Fn(&Event<'_>) + Send + Sync>;
 
-/// Whether the time of decisions is of interest to anyone.
+/// Whether decisions are timed: there is an observer or there are metrics, and the target has a
+/// clock.
 pub(crate) fn is_timed(observer: Option<&Observer>) -> bool {
-    cfg!(feature = "metrics") || observer.is_some()
+    HAS_CLOCK && (cfg!(feature = "metrics") || observer.is_some())
 }
+
+/// Whether the target has a clock. On `wasm32-unknown-unknown` the standard library's clocks panic.
+pub(crate) const HAS_CLOCK: bool = cfg!(not(all(target_family = "wasm", target_os = "unknown")));
 
 /// Tells everyone who wants to know.
 pub(crate) fn observe(observer: Option<&Observer>, event: &Event<'_>) {

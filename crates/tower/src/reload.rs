@@ -208,11 +208,11 @@ impl Reload {
         }
     }
 
-    /// Looks at the file again and again on a thread of its own, until the watch is dropped; `told`
-    /// learns what each change led to.
+    /// Checks the file at an interval, on a thread of its own, until the watch is dropped. Calls
+    /// `told` with the result of each change.
     ///
     /// # Errors
-    /// If the system starts no further thread.
+    /// If the system cannot start another thread.
     pub fn watch<F>(mut self, every: Duration, mut told: F) -> io::Result<Watch>
     where
         F: FnMut(Reloaded) + Send + 'static,
@@ -248,7 +248,11 @@ impl fmt::Debug for Reload {
     }
 }
 
-/// A thread that watches a file of quotas, and ends when this is dropped.
+/// A thread that watches a file of quotas until this is dropped.
+///
+/// The drop waits for the thread, so it must not hold a lock that the functions given to
+/// [`watch`](Reload::watch) and [`new`](Reload::new) take. These functions may drop it: the thread
+/// then ends after they return.
 #[derive(Debug)]
 #[must_use = "dropped, it watches no more"]
 pub struct Watch {
@@ -259,7 +263,9 @@ pub struct Watch {
 impl Drop for Watch {
     fn drop(&mut self) {
         drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
+        let thread = self.thread.take();
+        // The thread itself drops the watch if `told` or the taker does: it must not wait for itself.
+        if let Some(thread) = thread.filter(|t| t.thread().id() != thread::current().id()) {
             // It panicked if `told` or the taker did: that was reported when it happened.
             let _ = thread.join();
         }

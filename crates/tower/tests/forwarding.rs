@@ -8,7 +8,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::routing::get;
 use common::wire::{by_axum_peer, serve};
-use common::{Store, store};
+use common::{Store, on_tokio, store};
 use http::{HeaderName, HeaderValue, Request, StatusCode, header};
 use proptest::prelude::*;
 use windowpane_cas_ring::CasRing;
@@ -26,65 +26,69 @@ fn app(store: &Addresses, client: ClientAddress) -> Router {
         .layer(limit)
 }
 
-#[tokio::test]
-async fn ten_thousand_forged_addresses_from_an_untrusted_peer_share_one_bucket() {
-    let (store, _) = store::<_, CasRing>(&["100/60s"]);
-    // Proxies are trusted, but the peer is none of them.
-    let client = by_axum_peer().behind(
-        ["10.0.0.0/8".parse().unwrap()],
-        ForwardingHeader::XForwardedFor,
-    );
-    let server = serve(app(&store, client)).await;
-    let mut allowed = 0;
-    for forged in 0..10_000_u32 {
-        let forged = std::net::Ipv4Addr::from_bits(0x0b00_0000 + forged * 7919).to_string();
-        let node = format!("for={forged}");
-        let headers = [
-            (X_FORWARDED_FOR, forged.as_bytes()),
-            (header::FORWARDED, node.as_bytes()),
-            (HeaderName::from_static("x-real-ip"), forged.as_bytes()),
-        ];
-        let response = server.get("/", &headers).await;
-        match response.status() {
-            StatusCode::OK => allowed += 1,
-            StatusCode::TOO_MANY_REQUESTS => {}
-            other => panic!("{other}"),
+#[test]
+fn ten_thousand_forged_addresses_from_an_untrusted_peer_share_one_bucket() {
+    on_tokio(|| async {
+        let (store, _) = store::<_, CasRing>(&["100/60s"]);
+        // Proxies are trusted, but the peer is none of them.
+        let client = by_axum_peer().behind(
+            ["10.0.0.0/8".parse().unwrap()],
+            ForwardingHeader::XForwardedFor,
+        );
+        let server = serve(app(&store, client)).await;
+        let mut allowed = 0;
+        for forged in 0..10_000_u32 {
+            let forged = std::net::Ipv4Addr::from_bits(0x0b00_0000 + forged * 7919).to_string();
+            let node = format!("for={forged}");
+            let headers = [
+                (X_FORWARDED_FOR, forged.as_bytes()),
+                (header::FORWARDED, node.as_bytes()),
+                (HeaderName::from_static("x-real-ip"), forged.as_bytes()),
+            ];
+            let response = server.get("/", &headers).await;
+            match response.status() {
+                StatusCode::OK => allowed += 1,
+                StatusCode::TOO_MANY_REQUESTS => {}
+                other => panic!("{other}"),
+            }
         }
-    }
-    assert_eq!(allowed, 100);
-    assert_eq!(store.keys(), [IpAddr::from([127, 0, 0, 1])]);
-    server.stop().await;
+        assert_eq!(allowed, 100);
+        assert_eq!(store.keys(), [IpAddr::from([127, 0, 0, 1])]);
+        server.stop().await;
+    });
 }
 
-#[tokio::test]
-async fn a_trusted_proxy_is_believed_about_the_client_but_not_about_what_the_client_said() {
-    let (store, _) = store::<_, CasRing>(&["1/60s"]);
-    let client = by_axum_peer().behind(
-        [
-            "127.0.0.0/8".parse().unwrap(),
-            "10.0.0.0/8".parse().unwrap(),
-        ],
-        ForwardingHeader::XForwardedFor,
-    );
-    let server = serve(app(&store, client)).await;
-    let mut statuses = Vec::new();
-    for lines in [
-        &["1.1.1.1, 192.0.2.7, 10.0.0.2"][..],
-        &["2.2.2.2, 192.0.2.7, 10.0.0.2"],
-        &["\u{e9}, 192.0.2.7", "10.0.0.2"],
-        &["192.0.2.8"],
-        &["192.0.2.9, unknown"],
-        &["192.0.2.10, _hidden"],
-    ] {
-        let headers: Vec<(HeaderName, &[u8])> = lines
-            .iter()
-            .map(|line| (X_FORWARDED_FOR, line.as_bytes()))
-            .collect();
-        statuses.push(server.get("/", &headers).await.status().as_u16());
-    }
-    // The last two: the proxy hides its clients, so they share its own bucket.
-    assert_eq!(statuses, [200, 429, 429, 200, 200, 429]);
-    server.stop().await;
+#[test]
+fn a_trusted_proxy_is_believed_about_the_client_but_not_about_what_the_client_said() {
+    on_tokio(|| async {
+        let (store, _) = store::<_, CasRing>(&["1/60s"]);
+        let client = by_axum_peer().behind(
+            [
+                "127.0.0.0/8".parse().unwrap(),
+                "10.0.0.0/8".parse().unwrap(),
+            ],
+            ForwardingHeader::XForwardedFor,
+        );
+        let server = serve(app(&store, client)).await;
+        let mut statuses = Vec::new();
+        for lines in [
+            &["1.1.1.1, 192.0.2.7, 10.0.0.2"][..],
+            &["2.2.2.2, 192.0.2.7, 10.0.0.2"],
+            &["\u{e9}, 192.0.2.7", "10.0.0.2"],
+            &["192.0.2.8"],
+            &["192.0.2.9, unknown"],
+            &["192.0.2.10, _hidden"],
+        ] {
+            let headers: Vec<(HeaderName, &[u8])> = lines
+                .iter()
+                .map(|line| (X_FORWARDED_FOR, line.as_bytes()))
+                .collect();
+            statuses.push(server.get("/", &headers).await.status().as_u16());
+        }
+        // The last two: the proxy hides its clients, so they share its own bucket.
+        assert_eq!(statuses, [200, 429, 429, 200, 200, 429]);
+        server.stop().await;
+    });
 }
 
 /// The key of a request from that peer.

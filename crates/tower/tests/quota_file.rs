@@ -8,13 +8,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
+use common::bounded::bounded;
 use common::fields::members;
 use common::{by_peer, request, send};
 use windowpane_cas_ring::CasRing;
 use windowpane_core::{Local, Quotas};
 use windowpane_keyed::KeyedLimiter;
 use windowpane_tower::RateLimit;
-use windowpane_tower::reload::{FileError, QuotaFile, Reload, Reloaded};
+use windowpane_tower::reload::{FileError, QuotaFile, Reload, Reloaded, Watch};
 
 struct File {
     _folder: tempfile::TempDir,
@@ -126,29 +127,50 @@ fn a_service_does_not_start_on_a_file_that_is_missing_empty_or_wrong() {
 
 #[test]
 fn a_watch_tells_of_changes_until_it_is_dropped() {
-    let file = File::new("[address]\nquotas = [\"1/60s\"]\n");
-    let taken = Arc::default();
-    let reload = Reload::new(&file.path, taker(&taken)).unwrap();
-    let (tell, told) = mpsc::channel();
-    let watch = reload
-        .watch(Duration::from_millis(5), move |change| {
-            tell.send(change).unwrap()
-        })
-        .unwrap();
-    let patience = Duration::from_secs(20);
-    file.write("[address]\nquotas = [\"2/60s\"]\n");
-    // A write is not one step: what is seen in the middle of it is refused or taken in turn.
-    while told.recv_timeout(patience).unwrap() != Reloaded::Taken {}
-    file.write("[address]\nquotas = [\"2/60\"]\n");
-    loop {
-        match told.recv_timeout(patience).unwrap() {
-            Reloaded::Refused(error) if error.line() == Some(2) => break,
-            _ => {}
+    bounded(|| {
+        let file = File::new("[address]\nquotas = [\"1/60s\"]\n");
+        let taken = Arc::default();
+        let reload = Reload::new(&file.path, taker(&taken)).unwrap();
+        let (tell, told) = mpsc::channel();
+        let watch = reload
+            .watch(Duration::from_millis(5), move |change| {
+                tell.send(change).unwrap()
+            })
+            .unwrap();
+        let patience = Duration::from_secs(20);
+        file.write("[address]\nquotas = [\"2/60s\"]\n");
+        // A write is not one step: what is seen in the middle of it is refused or taken in turn.
+        while told.recv_timeout(patience).unwrap() != Reloaded::Taken {}
+        file.write("[address]\nquotas = [\"2/60\"]\n");
+        loop {
+            match told.recv_timeout(patience).unwrap() {
+                Reloaded::Refused(error) if error.line() == Some(2) => break,
+                _ => {}
+            }
         }
-    }
-    drop(watch);
-    assert_eq!(told.recv(), Err(mpsc::RecvError), "its thread has ended");
-    assert_eq!(taken.lock().unwrap().last().unwrap(), "2/60s");
+        drop(watch);
+        assert_eq!(told.recv(), Err(mpsc::RecvError), "its thread has ended");
+        assert_eq!(taken.lock().unwrap().last().unwrap(), "2/60s");
+    });
+}
+
+#[test]
+fn a_watch_may_be_dropped_by_the_function_it_calls() {
+    bounded(|| {
+        let file = File::new("[address]\nquotas = [\"1/60s\"]\n");
+        let reload = Reload::new(&file.path, |_| Ok(())).unwrap();
+        let own: Arc<Mutex<Option<Watch>>> = Arc::default();
+        let held = Arc::clone(&own);
+        let (tell, told) = mpsc::channel();
+        let watch = reload.watch(Duration::from_millis(5), move |_| {
+            drop(held.lock().unwrap().take());
+            tell.send("dropped").unwrap();
+        });
+        *own.lock().unwrap() = Some(watch.unwrap());
+        file.write("[address]\nquotas = [\"2/60s\"]\n");
+        assert_eq!(told.recv(), Ok("dropped"));
+        assert_eq!(told.recv(), Err(mpsc::RecvError), "its thread has ended");
+    });
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! The classic mistake: checking in one step and taking in another.
 //!
-//! Each step may be atomic; between them other threads pass the same check. Here a barrier makes it
-//! happen every time; without one it happens under load. Checking and taking must be one event: a
+//! Each step may be atomic; between them other threads pass the same check. Here a barrier makes that
+//! happen every time; without one it happens under load. The check and the charge must be one event: a
 //! compare-and-swap, or a lock around both.
 //!
 //! `cargo run -p windowpane --example mistake_check_then_take`
@@ -40,7 +40,7 @@ fn one_event() -> usize {
     })
 }
 
-/// On how many threads `ask` is allowed.
+/// The number of threads on which `ask` is allowed.
 fn on_all_threads(ask: impl Fn() -> bool + Sync) -> usize {
     thread::scope(|scope| {
         let workers: Vec<_> = (0..THREADS).map(|_| scope.spawn(&ask)).collect();
@@ -56,13 +56,20 @@ fn main() {
 }
 
 #[cfg(test)]
+#[path = "../../core/tests/bounded/mod.rs"]
+mod bounded;
+
+#[cfg(test)]
 mod tests {
+    use super::bounded::bounded;
     use super::*;
 
     #[test]
     fn all_threads_pass_the_check_before_the_first_one_takes() {
-        for _ in 0..50 {
-            assert_eq!((check_then_take(), one_event()), (8, 5));
-        }
+        bounded(|| {
+            for _ in 0..50 {
+                assert_eq!((check_then_take(), one_event()), (8, 5));
+            }
+        });
     }
 }

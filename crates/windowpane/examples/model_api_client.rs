@@ -190,12 +190,21 @@ async fn main() {
 }
 
 #[cfg(test)]
+#[path = "../../core/tests/bounded/mod.rs"]
+mod bounded;
+
+#[cfg(test)]
 mod tests {
+    use super::bounded::bounded;
     use super::*;
 
-    #[tokio::test(start_paused = true)]
-    async fn all_are_served_within_the_contract_and_the_servers_wish_is_heeded() {
-        let Figures { seen, took } = figures().await;
+    #[test]
+    fn all_are_served_within_the_contract_and_holds_are_kept() {
+        let Figures { seen, took } = bounded(|| {
+            let mut runtime = tokio::runtime::Builder::new_current_thread();
+            let runtime = runtime.enable_time().start_paused(true).build().unwrap();
+            runtime.block_on(figures())
+        });
         assert_eq!((seen.arrivals, seen.served), (JOBS + seen.refused, JOBS));
         // The server's bad moment, and nothing that we could have known.
         assert_eq!((seen.refused, seen.impatient), (1, 0));

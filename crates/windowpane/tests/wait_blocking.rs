@@ -1,10 +1,14 @@
 //! Threads that wait their turn.
 
+#[path = "../../core/tests/bounded/mod.rs"]
+mod bounded;
+
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use bounded::bounded;
 use windowpane::clock::ManualClock;
 use windowpane::wait::{Attempt, Jitter, Queue, WaitError};
 use windowpane::{
@@ -51,192 +55,208 @@ impl Settle for Counting {
     }
 }
 
-/// A line before a limiter that counts.
+/// A queue before a limiter that counts.
 fn counted(quota: &str) -> Queue<Counting> {
     let log = MutexLog::new(Quotas::parse([quota]).unwrap());
     Queue::new(Limiter::new(Counting(log, AtomicU64::new(0))))
 }
 
-/// How often the limiter of a line was asked.
+/// How often the limiter of a queue was asked.
 fn asked(queue: &Queue<Counting>) -> u64 {
     queue.limiter().algorithm().1.load(Ordering::Relaxed)
 }
 
-/// Blocks this thread until something has come about.
-fn until(it_is_so: impl Fn() -> bool) {
-    while !it_is_so() {
+/// Blocks this thread until a condition holds.
+fn until(holds: impl Fn() -> bool) {
+    while !holds() {
         thread::sleep(Duration::from_millis(1));
     }
 }
 
 #[test]
-fn threads_are_served_in_the_order_in_which_they_came() {
-    const CALLERS: usize = 8;
-    let queue = queue("1/365d");
-    let served = Mutex::new(Vec::new());
-    queue.acquire_blocking(Cost::ONE).unwrap();
-    thread::scope(|scope| {
-        for caller in 0..CALLERS {
-            let (queue, served) = (&queue, &served);
-            scope.spawn(move || {
-                queue.acquire_blocking(Cost::ONE).unwrap();
-                served.lock().unwrap().push(caller);
-            });
-            until(|| queue.waiting() == caller + 1);
-            let waiting = caller + 1;
-            let attempt = queue.try_acquire(Cost::ONE);
-            assert_eq!(attempt, Ok(Attempt::Behind { waiting }));
-        }
-        for caller in 0..CALLERS {
-            queue.limiter().reset();
-            queue.look_again();
-            until(|| served.lock().unwrap().len() > caller);
-        }
+fn threads_are_served_in_order() {
+    bounded(|| {
+        const CALLERS: usize = 8;
+        let queue = queue("1/365d");
+        let served = Mutex::new(Vec::new());
+        queue.acquire_blocking(Cost::ONE).unwrap();
+        thread::scope(|scope| {
+            for caller in 0..CALLERS {
+                let (queue, served) = (&queue, &served);
+                scope.spawn(move || {
+                    queue.acquire_blocking(Cost::ONE).unwrap();
+                    served.lock().unwrap().push(caller);
+                });
+                until(|| queue.waiting() == caller + 1);
+                let waiting = caller + 1;
+                let attempt = queue.try_acquire(Cost::ONE);
+                assert_eq!(attempt, Ok(Attempt::Behind { waiting }));
+            }
+            for caller in 0..CALLERS {
+                queue.limiter().reset();
+                queue.look_again();
+                until(|| served.lock().unwrap().len() > caller);
+            }
+        });
+        let served = served.into_inner().unwrap();
+        assert!(served.into_iter().eq(0..CALLERS));
     });
-    let served = served.into_inner().unwrap();
-    assert!(served.into_iter().eq(0..CALLERS));
 }
 
 /// By the recorded times no window holds more than its limit, and all are served.
 #[test]
-fn threads_are_let_in_at_the_rate_of_the_quota() {
-    let queue = queue("2/20ms");
-    let mut at: Vec<Nanos> = thread::scope(|scope| {
-        let wait = || queue.acquire_blocking(Cost::ONE).unwrap();
-        let waiting: Vec<_> = (0..8).map(|_| scope.spawn(wait)).collect();
-        waiting.into_iter().map(|w| w.join().unwrap()).collect()
+fn threads_are_served_at_the_rate_of_the_quota() {
+    bounded(|| {
+        let queue = queue("2/20ms");
+        let mut at: Vec<Nanos> = thread::scope(|scope| {
+            let wait = || queue.acquire_blocking(Cost::ONE).unwrap();
+            let waiting: Vec<_> = (0..8).map(|_| scope.spawn(wait)).collect();
+            waiting.into_iter().map(|w| w.join().unwrap()).collect()
+        });
+        at.sort_unstable();
+        assert_eq!(at.len(), 8);
+        assert!(
+            (2..8).all(|place| at[place] - at[place - 2] >= 20_000_000),
+            "{at:?}"
+        );
     });
-    at.sort_unstable();
-    assert_eq!(at.len(), 8);
-    assert!(
-        (2..8).all(|place| at[place] - at[place - 2] >= 20_000_000),
-        "{at:?}"
-    );
 }
 
 #[test]
-fn past_its_time_a_caller_gets_an_error_and_has_consumed_nothing() {
-    let queue = queue("1/365d");
-    queue.acquire_blocking(Cost::ONE).unwrap();
-    let start = Instant::now();
-    let late = queue.acquire_blocking_within(Cost::ONE, Duration::from_millis(30));
-    assert_eq!(late, Err(WaitError::TimedOut));
-    assert!(start.elapsed() >= Duration::from_millis(30));
-    assert_eq!(queue.waiting(), 0);
-    assert_eq!(queue.limiter().algorithm().snapshot().len(), 1);
-    // No time at all is one look.
-    queue.limiter().reset();
-    assert!(
-        queue
-            .acquire_blocking_within(Cost::ONE, Duration::ZERO)
-            .is_ok()
-    );
-    let late = queue.acquire_blocking_within(Cost::ONE, Duration::ZERO);
-    assert_eq!(late, Err(WaitError::TimedOut));
-}
-
-#[test]
-fn what_no_wait_helps_is_an_error_at_once() {
-    let denied = queue("0/1s").acquire_blocking(Cost::ONE).unwrap_err();
-    assert_eq!(denied, WaitError::NoWaitHelps { quota: 0 });
-    assert_eq!(
-        denied.to_string(),
-        "no wait helps: quota 1 has a limit of 0"
-    );
-    let never = queue("3/1s").acquire_blocking(Cost::of::<4>()).unwrap_err();
-    let WaitError::Request(AcquireError::NeverFits { limit: 3, .. }) = never else {
-        panic!("{never}")
-    };
-}
-
-#[test]
-fn what_is_given_back_is_there_for_the_head_at_once() {
-    let queue = queue("10/365d");
-    let charge = queue.reserve_blocking(Cost::of::<10>()).unwrap();
-    thread::scope(|scope| {
-        let waiting = scope.spawn(|| queue.acquire_blocking(Cost::of::<7>()));
-        until(|| queue.waiting() == 1);
-        queue.settle(charge, 3);
-        assert!(waiting.join().unwrap().is_ok());
-        // And after a reset, once it is told.
-        let waiting = scope.spawn(|| queue.acquire_blocking(Cost::of::<7>()));
-        until(|| queue.waiting() == 1);
+fn a_late_caller_gets_an_error_and_consumes_nothing() {
+    bounded(|| {
+        let queue = queue("1/365d");
+        queue.acquire_blocking(Cost::ONE).unwrap();
+        let start = Instant::now();
+        let late = queue.acquire_blocking_within(Cost::ONE, Duration::from_millis(30));
+        assert_eq!(late, Err(WaitError::TimedOut));
+        assert!(start.elapsed() >= Duration::from_millis(30));
+        assert_eq!(queue.waiting(), 0);
+        assert_eq!(queue.limiter().algorithm().snapshot().len(), 1);
+        // No time at all is one question to the limiter.
         queue.limiter().reset();
-        queue.look_again();
-        assert!(waiting.join().unwrap().is_ok());
+        assert!(
+            queue
+                .acquire_blocking_within(Cost::ONE, Duration::ZERO)
+                .is_ok()
+        );
+        let late = queue.acquire_blocking_within(Cost::ONE, Duration::ZERO);
+        assert_eq!(late, Err(WaitError::TimedOut));
     });
 }
 
-/// The head sleeps between its looks, and looks once for each time it is woken.
 #[test]
-fn who_is_woken_asks_once() {
-    const TIMES: u64 = 20;
-    let queue = counted("1/365d");
-    queue.acquire_blocking(Cost::ONE).unwrap();
-    let asked = thread::scope(|scope| {
-        let waiting = scope.spawn(|| queue.acquire_blocking(Cost::ONE));
-        until(|| asked(&queue) == 2);
-        for _ in 0..TIMES {
-            // Time to fall asleep again, or to ask once too often.
-            thread::sleep(Duration::from_millis(5));
-            let before = asked(&queue);
+fn a_request_that_no_wait_helps_is_an_error_at_once() {
+    bounded(|| {
+        let denied = queue("0/1s").acquire_blocking(Cost::ONE).unwrap_err();
+        assert_eq!(denied, WaitError::NoWaitHelps { quota: 0 });
+        assert_eq!(
+            denied.to_string(),
+            "no wait helps: quota 1 has a limit of 0"
+        );
+        let never = queue("3/1s").acquire_blocking(Cost::of::<4>()).unwrap_err();
+        let WaitError::Request(AcquireError::NeverFits { limit: 3, .. }) = never else {
+            panic!("{never}")
+        };
+    });
+}
+
+#[test]
+fn the_head_uses_what_is_given_back_at_once() {
+    bounded(|| {
+        let queue = queue("10/365d");
+        let charge = queue.reserve_blocking(Cost::of::<10>()).unwrap();
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| queue.acquire_blocking(Cost::of::<7>()));
+            until(|| queue.waiting() == 1);
+            queue.settle(charge, 3);
+            assert!(waiting.join().unwrap().is_ok());
+            // And after a reset, once the queue is told to ask again.
+            let waiting = scope.spawn(|| queue.acquire_blocking(Cost::of::<7>()));
+            until(|| queue.waiting() == 1);
+            queue.limiter().reset();
             queue.look_again();
-            until(|| asked(&queue) > before);
-        }
-        thread::sleep(Duration::from_millis(5));
+            assert!(waiting.join().unwrap().is_ok());
+        });
+    });
+}
+
+/// The head sleeps between its questions, and asks once each time it is woken.
+#[test]
+fn a_woken_waiter_asks_once() {
+    bounded(|| {
+        const TIMES: u64 = 20;
+        let queue = counted("1/365d");
+        queue.acquire_blocking(Cost::ONE).unwrap();
+        let asked = thread::scope(|scope| {
+            let waiting = scope.spawn(|| queue.acquire_blocking(Cost::ONE));
+            until(|| asked(&queue) == 2);
+            for _ in 0..TIMES {
+                // Time to fall asleep again, or to ask once too often.
+                thread::sleep(Duration::from_millis(5));
+                let before = asked(&queue);
+                queue.look_again();
+                until(|| asked(&queue) > before);
+            }
+            thread::sleep(Duration::from_millis(5));
+            let asked = asked(&queue);
+            queue.limiter().reset();
+            queue.look_again();
+            assert!(waiting.join().unwrap().is_ok());
+            asked
+        });
+        // The system may wake it now and then without a cause.
+        assert!(asked <= 2 + TIMES + TIMES / 4, "asked {asked} times");
+    });
+}
+
+/// A request that cost its estimate or more gives nothing back: the head sleeps on.
+#[test]
+fn a_charge_that_gives_nothing_back_wakes_no_waiter() {
+    bounded(|| {
+        let queue = counted("10/365d");
+        let exact = queue.reserve_blocking(Cost::of::<5>()).unwrap();
+        let more = queue.reserve_blocking(Cost::of::<5>()).unwrap();
+        let asked = thread::scope(|scope| {
+            let waiting = scope.spawn(|| queue.acquire_blocking(Cost::of::<5>()));
+            until(|| asked(&queue) == 3);
+            queue.settle(exact, 5);
+            queue.settle(more, 6);
+            thread::sleep(Duration::from_millis(20));
+            let asked = asked(&queue);
+            queue.limiter().reset();
+            queue.look_again();
+            assert!(waiting.join().unwrap().is_ok());
+            asked
+        });
+        assert_eq!(asked, 3);
+    });
+}
+
+/// Case 26: all callers receive the same wait. In a queue only the head comes back at its end.
+#[test]
+fn case_26_only_the_head_of_the_queue_asks() {
+    bounded(|| {
+        const CALLERS: u64 = 40;
+        let queue = counted("10/30ms").with_jitter(Jitter::up_to(Duration::from_millis(2)));
+        thread::scope(|scope| {
+            for _ in 0..CALLERS {
+                scope.spawn(|| queue.acquire_blocking(Cost::ONE).unwrap());
+            }
+        });
         let asked = asked(&queue);
-        queue.limiter().reset();
-        queue.look_again();
-        assert!(waiting.join().unwrap().is_ok());
-        asked
+        // Each was allowed once; the head of each later batch was denied before, and perhaps once more
+        // where the system woke it early. If all came back at once it would be 100.
+        assert!(
+            (CALLERS..CALLERS + 20).contains(&asked),
+            "asked {asked} times"
+        );
     });
-    // The system may wake it now and then without a cause.
-    assert!(asked <= 2 + TIMES + TIMES / 4, "asked {asked} times");
 }
 
-/// Nothing is given back by what cost as much as was thought, or more: the head sleeps on.
+/// Case 26, for callers that wait independently: jitter spreads them, and none comes early.
 #[test]
-fn a_charge_that_gives_nothing_back_wakes_nobody() {
-    let queue = counted("10/365d");
-    let exact = queue.reserve_blocking(Cost::of::<5>()).unwrap();
-    let more = queue.reserve_blocking(Cost::of::<5>()).unwrap();
-    let asked = thread::scope(|scope| {
-        let waiting = scope.spawn(|| queue.acquire_blocking(Cost::of::<5>()));
-        until(|| asked(&queue) == 3);
-        queue.settle(exact, 5);
-        queue.settle(more, 6);
-        thread::sleep(Duration::from_millis(20));
-        let asked = asked(&queue);
-        queue.limiter().reset();
-        queue.look_again();
-        assert!(waiting.join().unwrap().is_ok());
-        asked
-    });
-    assert_eq!(asked, 3);
-}
-
-/// Case 26: all are told the same wait. In a line only the head comes back, so nobody stampedes.
-#[test]
-fn case_26_only_the_head_of_the_line_asks() {
-    const CALLERS: u64 = 40;
-    let queue = counted("10/30ms").with_jitter(Jitter::up_to(Duration::from_millis(2)));
-    thread::scope(|scope| {
-        for _ in 0..CALLERS {
-            scope.spawn(|| queue.acquire_blocking(Cost::ONE).unwrap());
-        }
-    });
-    let asked = asked(&queue);
-    // Each was allowed once; the head of each later batch was denied before, and perhaps once more
-    // where the system woke it early. If all came back at once it would be 100.
-    assert!(
-        (CALLERS..CALLERS + 20).contains(&asked),
-        "asked {asked} times"
-    );
-}
-
-/// Case 26, for callers who each wait by themselves: jitter tells them apart, and none comes early.
-#[test]
-fn case_26_jitter_spreads_callers_who_were_told_the_same_wait() {
+fn case_26_jitter_spreads_callers_with_the_same_wait() {
     let log = <MutexLog>::new(Quotas::parse(["1/2s"]).unwrap());
     let limiter = Limiter::with_clock(log, ManualClock::new(0));
     assert!(limiter.acquire(Cost::ONE).unwrap().is_allowed());

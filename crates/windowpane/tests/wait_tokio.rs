@@ -1,8 +1,14 @@
 //! Tasks that wait their turn, in tokio's time, paused: it jumps to the next timer when all sleep.
 
+#[path = "../../core/tests/bounded/mod.rs"]
+mod bounded;
+
+use std::future::Future;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use bounded::bounded;
+use tokio::runtime::Builder;
 use tokio::time::Instant;
 use windowpane::wait::{Attempt, Jitter, Queue, TokioClock, TokioTimer, WaitError};
 use windowpane::{CasRing, Changeable, Cost, Limiter, MutexLog, Nanos, Quotas, RateLimiter};
@@ -13,11 +19,21 @@ fn quotas(quota: &str) -> Quotas {
     Quotas::parse([quota]).unwrap()
 }
 
-fn line<L: RateLimiter>(limiter: L) -> Arc<Queue<L, TokioClock>> {
+/// Runs a test in tokio's time, paused, within the time bound.
+fn paused(test: impl Future<Output = ()> + Send + 'static) {
+    bounded(|| {
+        let mut runtime = Builder::new_current_thread();
+        let runtime = runtime.enable_time().start_paused(true).build();
+        runtime.unwrap().block_on(test);
+    });
+}
+
+/// A queue before `limiter`, on tokio's clock.
+fn queue_of<L: RateLimiter>(limiter: L) -> Arc<Queue<L, TokioClock>> {
     Arc::new(Queue::new(Limiter::with_clock(limiter, TokioClock::new())))
 }
 
-/// Lets tasks run until so many wait in the line.
+/// Lets tasks run until `waiting` of them wait in the queue.
 async fn until_waiting<L: RateLimiter>(queue: &Queue<L, TokioClock>, waiting: usize) {
     for _ in 0..1_000 {
         tokio::task::yield_now().await;
@@ -28,8 +44,8 @@ async fn until_waiting<L: RateLimiter>(queue: &Queue<L, TokioClock>, waiting: us
     panic!("{} wait, not {waiting}", queue.waiting());
 }
 
-/// A thousand tasks at `100/500ms`: in order, never above the quota in any window, and done within 5 %
-/// of the least time that any order could take.
+/// A thousand tasks at `100/500ms`: they are served in order, never above the quota in any window,
+/// and within 5 % of the least time that any order could take.
 async fn serves_all_in_order<L: RateLimiter + 'static>(queue: Arc<Queue<L, TokioClock>>) {
     let served = Arc::new(Mutex::new(Vec::new()));
     let start = Instant::now();
@@ -51,75 +67,83 @@ async fn serves_all_in_order<L: RateLimiter + 'static>(queue: Arc<Queue<L, Tokio
     for (first, after) in served.iter().zip(&served[100..]) {
         assert!(after.1 - first.1 >= 500 * MILLI, "{first:?} and {after:?}");
     }
-    // The last hundred may come in after nine windows.
+    // The last hundred can be served after nine windows.
     let ideal = Duration::from_millis(4_500);
     assert!(took >= ideal && took <= ideal * 105 / 100, "{took:?}");
     assert_eq!(queue.waiting(), 0);
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_thousand_tasks_are_served_in_order_at_the_full_rate() {
-    serves_all_in_order(line(MutexLog::<windowpane::mutex_log::StdMutex>::new(
-        quotas("100/500ms"),
-    )))
-    .await;
-    serves_all_in_order(line(CasRing::new(quotas("100/500ms")).unwrap())).await;
+#[test]
+fn a_thousand_tasks_are_served_in_order_at_the_full_rate() {
+    paused(async {
+        serves_all_in_order(queue_of(MutexLog::<windowpane::mutex_log::StdMutex>::new(
+            quotas("100/500ms"),
+        )))
+        .await;
+        serves_all_in_order(queue_of(CasRing::new(quotas("100/500ms")).unwrap())).await;
+    });
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_thousand_cancelled_waiters_leave_the_full_capacity() {
-    let queue = line(<MutexLog>::new(quotas("100/500ms")));
-    queue.acquire(&TokioTimer, Cost::of::<100>()).await.unwrap();
-    let waiters: Vec<_> = (0..1_000)
-        .map(|_| {
+#[test]
+fn a_thousand_cancelled_waiters_leave_the_full_capacity() {
+    paused(async {
+        let queue = queue_of(<MutexLog>::new(quotas("100/500ms")));
+        queue.acquire(&TokioTimer, Cost::of::<100>()).await.unwrap();
+        let waiters: Vec<_> = (0..1_000)
+            .map(|_| {
+                let queue = queue.clone();
+                tokio::spawn(async move { queue.acquire(&TokioTimer, Cost::ONE).await })
+            })
+            .collect();
+        until_waiting(&queue, 1_000).await;
+        for waiter in waiters {
+            waiter.abort();
+            assert!(waiter.await.unwrap_err().is_cancelled());
+        }
+        assert_eq!(queue.waiting(), 0);
+        tokio::time::advance(Duration::from_millis(500)).await;
+        let attempt = queue.try_acquire(Cost::of::<100>()).unwrap();
+        assert!(matches!(attempt, Attempt::Allowed { .. }), "{attempt:?}");
+    });
+}
+
+/// The next one is woken, and waits no longer than it must.
+#[test]
+fn a_dropped_head_frees_its_position_at_once() {
+    paused(async {
+        let queue = queue_of(<MutexLog>::new(quotas("10/500ms")));
+        queue.acquire(&TokioTimer, Cost::of::<4>()).await.unwrap();
+        let head = {
             let queue = queue.clone();
-            tokio::spawn(async move { queue.acquire(&TokioTimer, Cost::ONE).await })
-        })
-        .collect();
-    until_waiting(&queue, 1_000).await;
-    for waiter in waiters {
-        waiter.abort();
-        assert!(waiter.await.unwrap_err().is_cancelled());
-    }
-    assert_eq!(queue.waiting(), 0);
-    tokio::time::advance(Duration::from_millis(500)).await;
-    let attempt = queue.try_acquire(Cost::of::<100>()).unwrap();
-    assert!(matches!(attempt, Attempt::Allowed { .. }), "{attempt:?}");
+            tokio::spawn(async move { queue.acquire(&TokioTimer, Cost::of::<7>()).await })
+        };
+        until_waiting(&queue, 1).await;
+        let next = {
+            let queue = queue.clone();
+            tokio::spawn(async move { queue.acquire(&TokioTimer, Cost::of::<6>()).await })
+        };
+        until_waiting(&queue, 2).await;
+        // The second would fit, but the first came before.
+        let attempt = queue.try_acquire(Cost::ONE).unwrap();
+        assert_eq!(attempt, Attempt::Behind { waiting: 2 });
+        head.abort();
+        let at = next.await.unwrap().unwrap();
+        assert_eq!(at, 0);
+    });
 }
 
-/// The head gives up: the next one is woken, and waits no longer than it must.
-#[tokio::test(start_paused = true)]
-async fn a_dropped_head_makes_way_at_once() {
-    let queue = line(<MutexLog>::new(quotas("10/500ms")));
-    queue.acquire(&TokioTimer, Cost::of::<4>()).await.unwrap();
-    let head = {
-        let queue = queue.clone();
-        tokio::spawn(async move { queue.acquire(&TokioTimer, Cost::of::<7>()).await })
-    };
-    until_waiting(&queue, 1).await;
-    let next = {
-        let queue = queue.clone();
-        tokio::spawn(async move { queue.acquire(&TokioTimer, Cost::of::<6>()).await })
-    };
-    until_waiting(&queue, 2).await;
-    // There is room for the second, but the first was here before.
-    let attempt = queue.try_acquire(Cost::ONE).unwrap();
-    assert_eq!(attempt, Attempt::Behind { waiting: 2 });
-    head.abort();
-    let at = next.await.unwrap().unwrap();
-    assert_eq!(at, 0);
-}
-
-/// Whatever the clock reads when they come.
-#[tokio::test(start_paused = true)]
-async fn past_its_time_a_waiter_gets_an_error_and_has_consumed_nothing() {
-    for age in [0, 7] {
-        gives_up_in_time(Duration::from_secs(age)).await;
-    }
+/// At any reading of the clock when they come.
+#[test]
+fn a_late_waiter_gets_an_error_and_consumes_nothing() {
+    paused(async {
+        for age in [0, 7] {
+            gives_up_in_time(Duration::from_secs(age)).await;
+        }
+    });
 }
 
 async fn gives_up_in_time(age: Duration) {
-    let queue = line(<MutexLog>::new(quotas("1/10s")));
+    let queue = queue_of(<MutexLog>::new(quotas("1/10s")));
     tokio::time::advance(age).await;
     queue.acquire(&TokioTimer, Cost::ONE).await.unwrap();
     let start = Instant::now();
@@ -151,59 +175,65 @@ async fn gives_up_in_time(age: Duration) {
     );
 }
 
-/// Who waits for a long time under a low limit is let in when the limit is raised.
-#[tokio::test(start_paused = true)]
-async fn a_raised_limit_lets_the_line_in() {
-    let queue = line(Changeable::new(<MutexLog>::new(quotas("1/1h"))));
-    queue.acquire(&TokioTimer, Cost::ONE).await.unwrap();
-    let waiters: Vec<_> = (0..3)
-        .map(|_| {
-            let queue = queue.clone();
-            tokio::spawn(async move { queue.acquire(&TokioTimer, Cost::ONE).await })
-        })
-        .collect();
-    until_waiting(&queue, 3).await;
-    queue.limiter().change(quotas("4/1h")).unwrap();
-    queue.look_again();
-    for waiter in waiters {
-        assert_eq!(waiter.await.unwrap(), Ok(0));
-    }
+/// Waiters under a low limit are served when the limit is raised.
+#[test]
+fn a_raised_limit_serves_the_waiters() {
+    paused(async {
+        let queue = queue_of(Changeable::new(<MutexLog>::new(quotas("1/1h"))));
+        queue.acquire(&TokioTimer, Cost::ONE).await.unwrap();
+        let waiters: Vec<_> = (0..3)
+            .map(|_| {
+                let queue = queue.clone();
+                tokio::spawn(async move { queue.acquire(&TokioTimer, Cost::ONE).await })
+            })
+            .collect();
+        until_waiting(&queue, 3).await;
+        queue.limiter().change(quotas("4/1h")).unwrap();
+        queue.look_again();
+        for waiter in waiters {
+            assert_eq!(waiter.await.unwrap(), Ok(0));
+        }
+    });
 }
 
-/// With jitter the head sleeps as much longer as was drawn.
-#[tokio::test(start_paused = true)]
-async fn jitter_is_slept_on_top_of_the_wait() {
-    let jitter = || Jitter::seeded(Duration::from_millis(500), 26);
-    let log = <MutexLog>::new(quotas("1/2s"));
-    let queue = Queue::new(Limiter::with_clock(log, TokioClock::new())).with_jitter(jitter());
-    queue.acquire(&TokioTimer, Cost::ONE).await.unwrap();
-    let at = queue.acquire(&TokioTimer, Cost::ONE).await.unwrap();
-    let slept = 2_000 * MILLI + jitter().draw();
-    assert!((slept..=slept + 2 * MILLI).contains(&at), "{at}");
+/// With jitter the head sleeps longer by the jitter drawn.
+#[test]
+fn jitter_is_added_to_the_wait() {
+    paused(async {
+        let jitter = || Jitter::seeded(Duration::from_millis(500), 26);
+        let log = <MutexLog>::new(quotas("1/2s"));
+        let queue = Queue::new(Limiter::with_clock(log, TokioClock::new())).with_jitter(jitter());
+        queue.acquire(&TokioTimer, Cost::ONE).await.unwrap();
+        let at = queue.acquire(&TokioTimer, Cost::ONE).await.unwrap();
+        let slept = 2_000 * MILLI + jitter().draw();
+        assert!((slept..=slept + 2 * MILLI).contains(&at), "{at}");
+    });
 }
 
-/// A server says `Retry-After`: nobody goes before, and then all go in their order.
-#[tokio::test(start_paused = true)]
-async fn a_held_line_lets_nobody_in() {
-    let queue = line(<MutexLog>::new(quotas("10/1s")));
-    queue.hold(Duration::from_secs(3));
-    queue.hold(Duration::from_secs(2));
-    let retry_after = Duration::from_secs(3);
-    let attempt = queue.try_acquire(Cost::ONE).unwrap();
-    assert_eq!(attempt, Attempt::Held { retry_after });
-    let (first, second) = tokio::join!(
-        queue.acquire(&TokioTimer, Cost::ONE),
-        queue.acquire_within(&TokioTimer, Cost::ONE, Duration::from_secs(2)),
-    );
-    assert_eq!(second, Err(WaitError::TimedOut));
-    assert!((3_000 * MILLI..=3_002 * MILLI).contains(&first.unwrap()));
-    // A hold is over when its time is, not a nanosecond later.
-    queue.hold(Duration::from_secs(1));
-    tokio::time::advance(Duration::from_millis(999)).await;
-    let retry_after = Duration::from_millis(1);
-    let attempt = queue.try_acquire(Cost::ONE).unwrap();
-    assert_eq!(attempt, Attempt::Held { retry_after });
-    tokio::time::advance(retry_after).await;
-    let attempt = queue.try_acquire(Cost::ONE).unwrap();
-    assert!(matches!(attempt, Attempt::Allowed { .. }), "{attempt:?}");
+/// A server says `Retry-After`: no waiter is served before, and then all are, in order.
+#[test]
+fn a_held_queue_serves_no_waiter() {
+    paused(async {
+        let queue = queue_of(<MutexLog>::new(quotas("10/1s")));
+        queue.hold(Duration::from_secs(3));
+        queue.hold(Duration::from_secs(2));
+        let retry_after = Duration::from_secs(3);
+        let attempt = queue.try_acquire(Cost::ONE).unwrap();
+        assert_eq!(attempt, Attempt::Held { retry_after });
+        let (first, second) = tokio::join!(
+            queue.acquire(&TokioTimer, Cost::ONE),
+            queue.acquire_within(&TokioTimer, Cost::ONE, Duration::from_secs(2)),
+        );
+        assert_eq!(second, Err(WaitError::TimedOut));
+        assert!((3_000 * MILLI..=3_002 * MILLI).contains(&first.unwrap()));
+        // A hold is over when its time is, not a nanosecond later.
+        queue.hold(Duration::from_secs(1));
+        tokio::time::advance(Duration::from_millis(999)).await;
+        let retry_after = Duration::from_millis(1);
+        let attempt = queue.try_acquire(Cost::ONE).unwrap();
+        assert_eq!(attempt, Attempt::Held { retry_after });
+        tokio::time::advance(retry_after).await;
+        let attempt = queue.try_acquire(Cost::ONE).unwrap();
+        assert!(matches!(attempt, Attempt::Allowed { .. }), "{attempt:?}");
+    });
 }

@@ -1,4 +1,4 @@
-//! Builds the package of the models under an explorer's `--cfg`, lists its tests and runs them.
+//! Builds the package of the models under a model checker's `--cfg`, lists its tests and runs them.
 
 use std::collections::VecDeque;
 use std::env;
@@ -10,9 +10,10 @@ use std::thread;
 
 use anyhow::{Context as _, bail, ensure};
 
+use crate::quoted;
 use crate::tools::{cargo, named_target, workspace};
 
-/// One model or one twin: a test in a binary.
+/// One model or one mutant: a test in a binary.
 pub(crate) struct Test {
     pub(crate) binary: PathBuf,
     /// The test file and the path in it.
@@ -20,7 +21,7 @@ pub(crate) struct Test {
     pub(crate) path: String,
 }
 
-/// What came of a test.
+/// The result of a test.
 pub(crate) struct Ran {
     pub(crate) name: String,
     pub(crate) passed: bool,
@@ -54,8 +55,8 @@ impl Test {
     }
 }
 
-/// Runs tests, as many at once as there are cores; `told` is called with each as it ends, one at a
-/// time, and what it answers is kept.
+/// Runs tests, as many at once as there are cores. Calls `told` with each result, one at a time, and
+/// returns what it returned.
 pub(crate) fn run_all<T: Send>(
     tests: Vec<Test>,
     env: &[(&str, String)],
@@ -79,14 +80,18 @@ pub(crate) fn run_all<T: Send>(
 }
 
 /// The tests under `--cfg EXPLORER` whose name contains all of `filters`.
+///
+/// # Errors
+/// If they cannot be run: nothing was checked then.
 pub(crate) fn tests(explorer: &str, filters: &[String]) -> anyhow::Result<Vec<Test>> {
+    quoted::check(explorer)?;
     let mut tests = Vec::new();
     for (target, binary) in binaries(explorer)? {
         let listed = Command::new(&binary)
             .args(["--list", "--format", "terse"])
             .output()
             .with_context(|| format!("cannot start {}", binary.display()))?;
-        // Without its list its models would be missing, and nobody would know.
+        // Without its list its models would be missing unnoticed.
         ensure!(
             listed.status.success(),
             "{} does not list its tests: it ended with {}",
@@ -124,15 +129,18 @@ fn binaries(explorer: &str) -> anyhow::Result<Vec<(String, PathBuf)>> {
         .arg("--target-dir")
         .arg(target_folder(explorer))
         .env(flags, value)
-        // A twin may compute nonsense: it shall not go unseen.
+        // A mutant may overflow: that must not go unseen.
         .env("CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS", "true")
-        // What is explored for seconds need not be optimized for minutes.
+        // A run takes seconds, so it is not worth minutes of optimisation.
         .env("CARGO_PROFILE_RELEASE_LTO", "off")
         .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
         .stderr(Stdio::inherit())
         .output()
         .context("cannot start cargo")?;
-    ensure!(built.status.success(), "the models do not build");
+    ensure!(
+        built.status.success(),
+        "nothing was checked: the models do not build. No model ran and no bug was found."
+    );
     let mut binaries = Vec::new();
     for line in String::from_utf8_lossy(&built.stdout).lines() {
         let Ok(message) = serde_json::from_str::<serde_json::Value>(line) else {
@@ -149,7 +157,7 @@ fn binaries(explorer: &str) -> anyhow::Result<Vec<(String, PathBuf)>> {
     Ok(binaries)
 }
 
-/// The variable of rustc's flags that cargo heeds first, with `--cfg EXPLORER` added to what is set.
+/// The variable of rustc's flags that cargo reads first, and its value with `--cfg EXPLORER` added.
 fn with_cfg(explorer: &str) -> (&'static str, OsString) {
     let (name, separator) = match env::var_os("CARGO_ENCODED_RUSTFLAGS") {
         Some(_) => ("CARGO_ENCODED_RUSTFLAGS", "\u{1f}"),
@@ -165,7 +173,7 @@ fn with_cfg(explorer: &str) -> (&'static str, OsString) {
     (name, flags)
 }
 
-/// A target folder of its own, since other flags would make cargo build everything anew each time:
+/// A target folder of its own, since cargo would build everything again each time the flags change:
 /// `target-loom` and the like, or inside the one that `CARGO_TARGET_DIR` names.
 fn target_folder(explorer: &str) -> PathBuf {
     match named_target() {

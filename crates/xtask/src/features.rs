@@ -1,17 +1,26 @@
-//! `cargo xtask features`: each library crate without features, with each alone, and with all.
+//! `cargo xtask features`: each library crate without features, with each alone, and with all; and
+//! on a target without a clock.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
 use crate::metadata::{Metadata, Package};
-use crate::tools::{cargo, ended, run as run_command, workspace};
+use crate::tools::{SKIPPED, cargo, ended, first_line, run as run_command, workspace};
+
+/// The target on which the standard library's clocks panic, so that ours do not exist there.
+const WITHOUT_CLOCK: &str = "wasm32-unknown-unknown";
+
+/// The packages that are checked on it.
+const ON_IT: [&str; 2] = ["windowpane-core", "windowpane"];
 
 /// Checks and lints each library crate without features, with its default ones, with each feature
-/// alone, and with all.
+/// alone, and with all. Checks `core` and `windowpane` on `wasm32-unknown-unknown`, where that
+/// target is installed.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Say what would be checked.
+    /// List what would be checked.
     #[arg(long)]
     list: bool,
 }
@@ -42,7 +51,35 @@ fn check(list: bool) -> Result<bool> {
         }
     }
     println!("{count} sets of features");
+    without_clock(list)?;
     Ok(true)
+}
+
+/// Checks what compiles on the target without a clock.
+fn without_clock(list: bool) -> Result<()> {
+    let folder = first_line(
+        "rustc",
+        &["--print", "target-libdir", "--target", WITHOUT_CLOCK],
+    );
+    if !folder.is_some_and(|folder| Path::new(&folder).exists()) {
+        eprintln!(
+            "{SKIPPED}the target without a clock: not installed; rustup target add {WITHOUT_CLOCK}"
+        );
+        return Ok(());
+    }
+    for package in ON_IT {
+        println!("{package} --target {WITHOUT_CLOCK}");
+        if list {
+            continue;
+        }
+        let mut command = cargo();
+        command
+            .current_dir(workspace())
+            .args(["check", "--quiet", "--package", package])
+            .args(["--target", WITHOUT_CLOCK]);
+        run_command(&mut command).with_context(|| format!("{package} on {WITHOUT_CLOCK}"))?;
+    }
+    Ok(())
 }
 
 /// The sets of features, as arguments: none, the default ones, each alone, all; each set once.

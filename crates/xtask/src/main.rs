@@ -9,6 +9,7 @@ mod instructions;
 mod loom;
 mod metadata;
 mod mutants;
+mod quoted;
 mod redis;
 mod shuttle;
 mod supply;

@@ -1,13 +1,13 @@
-//! What the commands share: programs that a step needs beside the Rust toolchain (found, or brought
-//! where that needs nobody's leave, or said plainly to be absent), cargo, folders, how a command ends.
+//! What the commands share: programs that a step needs beside the Rust toolchain (found, installed
+//! where that needs no permission, or reported as absent), cargo, folders, exit statuses.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use anyhow::ensure;
 
-/// What a step writes to the standard error for each thing that it does not run, and why; the table
-/// of `cargo xtask test` counts such lines.
+/// How a line on the standard error begins that names a thing that a step does not run, and why. The
+/// table of `cargo xtask test` counts such lines.
 pub(crate) const SKIPPED: &str = "skipped: ";
 
 /// Installs a package of the system, as root with apt; else says why not.
@@ -112,7 +112,7 @@ pub(crate) fn chosen<'a, T>(
     Ok(found)
 }
 
-/// How a command ends: well, if `done` says that all is; an error is told.
+/// How a command ends: with 0 if all is well, else with 1. An error is printed.
 pub(crate) fn ended(done: anyhow::Result<bool>) -> ExitCode {
     match done {
         Ok(true) => ExitCode::SUCCESS,
@@ -124,9 +124,36 @@ pub(crate) fn ended(done: anyhow::Result<bool>) -> ExitCode {
     }
 }
 
+/// How a command that runs checks ends: with 0 if all passed, 1 if one failed, and
+/// [`NOT_CHECKED`] after an error, which is printed.
+pub(crate) fn checked(done: anyhow::Result<bool>) -> ExitCode {
+    if let Err(error) = &done {
+        eprintln!("NOT CHECKED: {error:#}");
+    }
+    ExitCode::from(status(&done))
+}
+
+/// The exit status of a command that could not run its checks. A check that failed ends with 1.
+pub(crate) const NOT_CHECKED: u8 = 2;
+
+fn status(done: &anyhow::Result<bool>) -> u8 {
+    match done {
+        Ok(true) => 0,
+        Ok(false) => 1,
+        Err(_) => NOT_CHECKED,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_check_that_did_not_run_is_no_check_that_failed() {
+        assert_eq!(status(&Ok(true)), 0);
+        assert_eq!(status(&Ok(false)), 1);
+        assert_eq!(status(&Err(anyhow::anyhow!("no cargo"))), 2);
+    }
 
     #[test]
     fn a_part_of_a_name_chooses_and_an_unknown_one_is_told_what_there_is() {

@@ -98,7 +98,7 @@ impl Shipped {
                 "unknown.rs",
                 "wait.rs",
             ],
-            Shipped::Queue => &["jitter.rs", "line.rs", "place.rs", "queue.rs"],
+            Shipped::Queue => &["jitter.rs", "queue.rs", "waiter.rs", "waiters.rs"],
             Shipped::FlatTable => &[
                 "entry.rs",
                 "places.rs",

@@ -7,6 +7,9 @@ use super::{Clock, Nanos};
 /// The system's monotonic clock ([`Instant`]); its zero is when it was made.
 ///
 /// Copies share that zero.
+///
+/// On `wasm32-unknown-unknown`, which has no clock, this type has no value and no constructor: a
+/// limiter there needs [another clock](super).
 #[derive(Clone, Copy, Debug)]
 pub struct MonotonicClock {
     zero: Instant,
@@ -37,6 +40,8 @@ impl Clock for MonotonicClock {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -50,5 +55,17 @@ mod tests {
             last = now;
         }
         assert!(last > 0);
+    }
+
+    #[test]
+    fn it_reads_the_nanoseconds_since_it_was_made() {
+        let before = Instant::now();
+        let clock = MonotonicClock::new();
+        let after = Instant::now();
+        while after.elapsed() < Duration::from_millis(20) {
+            let least = after.elapsed();
+            let now = Duration::from_nanos(clock.now());
+            assert!((least..=before.elapsed()).contains(&now), "{now:?}");
+        }
     }
 }

@@ -8,6 +8,8 @@ use super::{Clock, Nanos};
 /// monotonic clock. Between threads the readings can disagree by a little, as any clock's can.
 ///
 /// Making the first one calibrates for some milliseconds; make it once and clone it.
+///
+/// It does not exist on `wasm32-unknown-unknown`, which has no such counter.
 #[derive(Clone, Debug)]
 pub struct TscClock {
     clock: quanta::Clock,

@@ -1,4 +1,4 @@
-//! A random while on top of a wait.
+//! Random jitter on top of a wait.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -7,13 +7,12 @@ use std::time::Duration;
 
 use crate::clock::Nanos;
 
-/// A random while, 0 up to some most, to add to a wait that many were told alike.
+/// Random jitter in `0..=most`, added to a `retry_after` that many callers received at once.
 ///
-/// All who are denied at one moment are told the same `retry_after`, and who comes back first gets
-/// in: without jitter they come back at once, all but a few in vain, again and again. Added to a
-/// wait, jitter never makes anyone come back early. It is for callers who each wait by themselves,
-/// such as the clients of a server that tells them `Retry-After`; those who wait in one
-/// [`Queue`](super::Queue) need none, since only its head comes back.
+/// All callers denied at one moment receive the same `retry_after`. Without jitter they all come
+/// back at that moment, and most are denied again. Jitter is added to the wait, so no caller comes
+/// back early. It is for callers that wait independently, such as the clients of a server that sends
+/// `Retry-After`. The waiters of one [`Queue`](super::Queue) need none: only its head comes back.
 ///
 /// ```
 /// use std::time::Duration;
@@ -30,12 +29,12 @@ pub struct Jitter {
 }
 
 impl Jitter {
-    /// Up to `most`, every time another, in every process others.
+    /// Jitter up to `most`, with a random seed.
     pub fn up_to(most: Duration) -> Jitter {
         Jitter::seeded(most, RandomState::new().hash_one(0))
     }
 
-    /// Up to `most`, the same sequence for the same seed: for tests and simulations.
+    /// Jitter up to `most`, the same sequence for the same seed: for tests and simulations.
     pub fn seeded(most: Duration, seed: u64) -> Jitter {
         Jitter {
             most: u64::try_from(most.as_nanos()).unwrap_or(u64::MAX),
@@ -43,7 +42,7 @@ impl Jitter {
         }
     }
 
-    /// The next while, in nanoseconds, all from 0 to the most alike.
+    /// The next jitter in nanoseconds, uniform from 0 to the maximum.
     pub fn draw(&self) -> Nanos {
         // SplitMix64: good enough to spread callers, and one addition is all its state.
         const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -55,7 +54,7 @@ impl Jitter {
         ((u128::from(z) * (u128::from(self.most) + 1)) >> 64) as u64
     }
 
-    /// `wait` and the next while.
+    /// `wait` plus the next jitter.
     pub fn after(&self, wait: Duration) -> Duration {
         wait.saturating_add(Duration::from_nanos(self.draw()))
     }
@@ -66,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_while_is_from_nothing_to_the_most_and_they_differ() {
+    fn jitter_is_uniform_up_to_its_maximum() {
         let jitter = Jitter::seeded(Duration::from_nanos(9), 7);
         let mut seen = [0_u32; 10];
         for _ in 0..10_000 {
@@ -88,7 +87,7 @@ mod tests {
 
     /// The generator is SplitMix64 as published: its first numbers for the seed 1234567.
     #[test]
-    fn whiles_are_those_of_the_published_generator() {
+    fn jitter_is_that_of_the_published_generator() {
         let jitter = Jitter::seeded(Duration::MAX, 1_234_567);
         for published in [
             6_457_827_717_110_365_317,

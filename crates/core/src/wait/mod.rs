@@ -1,22 +1,26 @@
 //! Callers that wait their turn, first in, first out.
 //!
-//! A limiter answers at once: allowed, or denied with a wait. Whoever has work that must be done
-//! sooner or later, such as a client of an API with quotas of its own, wants to wait instead. When
-//! many do, they must not all come back at the same moment and race for the one permit that came
-//! free: a [`Queue`] lets them in in the order in which they came.
+//! A limiter answers at once: allowed, or denied with a wait. A caller whose work must be done sooner
+//! or later wants to wait instead: for example, a client of an API with quotas. Many such callers
+//! must not all come back at the same moment and race for one free permit. A [`Queue`] serves them
+//! in the order in which they came.
 //!
-//! - Only the head of the line asks the limiter, and waits for the `retry_after` it is told. The
-//!   others sleep until the line moves. Nobody polls.
-//! - Nothing is recorded in the future: a request is charged when its turn has come. One that gives
-//!   up, or is dropped, has consumed nothing and frees its place at once.
-//! - [`Queue::try_acquire`] does not overtake those who wait. What goes to the limiter past the queue
-//!   does.
-//! - [`Queue::hold`] keeps all of them waiting for a while, for a server that said `Retry-After`.
-//! - A head of a large cost holds up smaller ones behind it, or it might never get in.
+//! - Only the head of the queue asks the limiter, and sleeps for the `retry_after` it receives. The
+//!   others sleep until the queue moves. No caller polls.
+//! - Nothing is recorded in the future: a request is charged when it is its turn. One that gives up,
+//!   or is dropped, has consumed nothing and frees its position at once.
+//! - [`Queue::try_acquire`] does not overtake the waiters. A request made to the limiter past the
+//!   queue does.
+//! - [`Queue::hold`] makes all of them wait, for a server that said `Retry-After`.
+//! - A head of a large cost delays smaller ones behind it. Otherwise it might never be served.
+//! - No lock of the queue is held while the limiter, its clock, a waker or a task's destructor runs.
+//!   All of them may use the queue, except that a clock or a limiter must not wait in it: the caller
+//!   behind which it would stand waits for its answer.
 //!
 //! Threads wait by [`acquire_blocking`](Queue::acquire_blocking), tasks of any runtime by
-//! [`acquire`](Queue::acquire) with a [`Timer`]; both stand in the same line. The feature `tokio` has
-//! that runtime's timer, and its clock, which stands still and jumps when tokio's time is paused.
+//! [`acquire`](Queue::acquire) with a [`Timer`]. Both wait in the same queue. The feature `tokio` has
+//! that runtime's timer and a clock that follows tokio's time, also while it is paused; neither exists
+//! on `wasm32-unknown-unknown`, where tokio's clock panics.
 //!
 //! ```
 //! use windowpane_core::wait::Queue;
@@ -30,11 +34,14 @@
 //! ```
 
 mod jitter;
-mod line;
-mod place;
 mod queue;
-#[cfg(feature = "tokio")]
+#[cfg(all(
+    feature = "tokio",
+    not(all(target_family = "wasm", target_os = "unknown"))
+))]
 mod tokio;
+mod waiter;
+mod waiters;
 
 use std::future::Future;
 use std::time::Duration;
@@ -45,29 +52,32 @@ use crate::error::AcquireError;
 
 pub use self::jitter::Jitter;
 pub use self::queue::{Attempt, Queue};
-#[cfg(feature = "tokio")]
+#[cfg(all(
+    feature = "tokio",
+    not(all(target_family = "wasm", target_os = "unknown"))
+))]
 pub use self::tokio::{TokioClock, TokioTimer};
 
-/// How tasks sleep: what a runtime has to give.
+/// A runtime's way to make a task sleep.
 pub trait Timer {
-    /// Completes after `span`; a little later is fine, and earlier only costs another look.
+    /// Completes after `span`. It may be late by little; an early one only costs another check.
     fn sleep(&self, span: Duration) -> impl Future<Output = ()> + Send;
 }
 
-/// Why a wait ended without a turn. Nothing was charged.
+/// The reason why a wait ended without a permit. Nothing was charged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum WaitError {
     /// The request has no decision, now or later.
     #[error(transparent)]
     Request(#[from] AcquireError),
-    /// A limit of 0 denies everything, however long one waits.
+    /// A limit of 0 denies everything, however long the caller waits.
     #[error("no wait helps: quota {} has a limit of 0", quota + 1)]
     NoWaitHelps {
         /// The index of the quota.
         quota: usize,
     },
-    /// The time given had passed before the turn came.
+    /// The given time passed before the request's turn.
     #[error("the time to wait was over before the turn came; nothing was charged")]
     TimedOut,
 }

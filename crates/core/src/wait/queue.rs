@@ -1,4 +1,4 @@
-//! The queue: a limiter and the line before it.
+//! A limiter and the queue of callers before it.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -8,8 +8,8 @@ use std::task::{Poll, Wake, Waker};
 use std::time::Duration;
 
 use super::jitter::Jitter;
-use super::line::{Line, wake};
-use super::place::{Place, Step};
+use super::waiter::{Step, Waiter};
+use super::waiters::Waiters;
 use super::{Timer, WaitError};
 use crate::clock::{Clock, MonotonicClock, Nanos};
 use crate::cost::Cost;
@@ -20,122 +20,126 @@ use crate::settle::Charge;
 use crate::settle::Settle;
 use crate::sync::plain::{self, Thread};
 
-/// A limiter and a line of callers who wait their turn. See the [module](super).
+/// A limiter and a queue of callers that wait their turn. See the [module](super).
 ///
-/// A call takes the line's lock once or twice, also where nobody waits; O(log n) for n who wait.
+/// A call that waits takes the queue's lock when it enters and leaves, and once or twice each time
+/// it asks the limiter; [`try_acquire`](Self::try_acquire) takes it once. Each is O(log n) for n
+/// waiters.
 pub struct Queue<L, C = MonotonicClock> {
     limiter: Limiter<L, C>,
-    line: Line,
+    waiters: Waiters,
     jitter: Option<Jitter>,
 }
 
-/// What became of a request that does not wait.
+/// The result of a request that does not wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "a decision that nobody reads limits nothing"]
 pub enum Attempt {
-    /// It may proceed and has been charged.
+    /// It is allowed and was charged.
     Allowed {
         /// The time it was recorded under.
         at: Nanos,
     },
     /// The limiter denied it.
     Denied(Denied),
-    /// The line is [held](Queue::hold). The limiter was not asked.
+    /// The queue is [held](Queue::hold). The limiter was not asked.
     Held {
-        /// For how much longer.
+        /// The wait until the hold ends.
         retry_after: Duration,
     },
-    /// Others wait already, and it would have to stand behind them. The limiter was not asked.
+    /// Other callers wait already. The limiter was not asked.
     Behind {
-        /// How many wait.
+        /// The number of waiters.
         waiting: usize,
     },
 }
 
 impl<L, C> Queue<L, C> {
-    /// A line before `limiter`, in which nobody waits yet.
+    /// An empty queue before `limiter`.
     pub fn new(limiter: Limiter<L, C>) -> Queue<L, C> {
         Queue {
             limiter,
-            line: Line::default(),
+            waiters: Waiters::default(),
             jitter: None,
         }
     }
 
-    /// Makes the head of the line sleep a random while longer than it is told, so that the lines of
-    /// several processes do not all come back at once. Within one line it is not needed.
+    /// Adds random jitter to each sleep of the head, so that the queues of several processes do not
+    /// all come back at once. Within one queue it is not needed.
     pub fn with_jitter(mut self, jitter: Jitter) -> Queue<L, C> {
         self.jitter = Some(jitter);
         self
     }
 
-    /// The limiter. What is acquired from it directly overtakes those who wait; after changes to it
-    /// that let more through, [`look_again`](Self::look_again).
+    /// The limiter. A request made to it directly overtakes the waiters. After a change that allows
+    /// more, call [`look_again`](Self::look_again).
     pub const fn limiter(&self) -> &Limiter<L, C> {
         &self.limiter
     }
 
-    /// How many wait.
+    /// The number of waiters.
     pub fn waiting(&self) -> usize {
-        self.line.lock().len()
+        self.waiters.len()
     }
 
-    /// Makes the head of the line ask the limiter again before its wait is over: for after a reset,
-    /// or a raised limit, that the line cannot know of.
+    /// Makes the head of the queue ask the limiter again before its wait is over: for after a reset
+    /// or a raised limit, which the queue does not notice.
     pub fn look_again(&self) {
-        let head = self.line.lock().wake_head();
-        wake(head);
+        self.waiters.wake_head();
     }
 
-    pub(super) fn line(&self) -> &Line {
-        &self.line
+    pub(super) fn waiters(&self) -> &Waiters {
+        &self.waiters
     }
 
-    /// How much longer than it is told the head sleeps this time.
+    /// The jitter of the head's next sleep.
     pub(super) fn jitter(&self) -> Nanos {
         self.jitter.as_ref().map_or(0, Jitter::draw)
     }
 }
 
 impl<L: RateLimiter, C: Clock> Queue<L, C> {
-    /// Decides a request at once, without waiting; it is not let in before those who wait.
+    /// Decides a request at once, without waiting. It does not overtake callers that wait when it is
+    /// made.
     ///
     /// # Errors
     /// [`AcquireError`]; nothing was changed then.
     pub fn try_acquire(&self, cost: Cost) -> Result<Attempt, AcquireError> {
-        // The lock is held meanwhile, so that nobody who enters the line after this is overtaken.
-        let line = self.line.lock();
-        if let Some(held) = line.held_for(self.limiter.clock().now()) {
+        // A caller that enters after this line came later: it may be served later.
+        let (waiting, held_until) = self.waiters.len_and_hold();
+        let held = held_until.saturating_sub(self.limiter.clock().now());
+        if held > 0 {
             let retry_after = Duration::from_nanos(held);
             return Ok(Attempt::Held { retry_after });
         }
-        match line.len() {
-            0 => Ok(match self.limiter.acquire(cost)? {
-                Decision::Allowed { at } => Attempt::Allowed { at },
-                Decision::Denied(denied) => Attempt::Denied(denied),
-            }),
-            waiting => Ok(Attempt::Behind { waiting }),
+        if waiting > 0 {
+            return Ok(Attempt::Behind { waiting });
         }
+        Ok(match self.limiter.acquire(cost)? {
+            Decision::Allowed { at } => Attempt::Allowed { at },
+            Decision::Denied(denied) => Attempt::Denied(denied),
+        })
     }
 
-    /// Lets nobody in for so long from now, whatever the limiter says: for the `Retry-After` of a
-    /// server that has been asked too much all the same. The longest hold counts; a hold consumes
-    /// nothing, and the order of those who wait stays.
+    /// Allows nothing for `span` from now on, whatever the limiter says: for the `Retry-After` of a
+    /// server that denied a request all the same. The longest hold counts. A hold consumes nothing,
+    /// and the waiters keep their order. A call that asks the limiter at this moment may still be
+    /// allowed.
     pub fn hold(&self, span: Duration) {
         let span = u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
         let until = self.limiter.clock().now().saturating_add(span);
-        self.line.lock().hold(until);
+        self.waiters.hold(until);
     }
 
-    /// Waits until the request is allowed, however long that takes, and blocks the thread meanwhile;
-    /// tells the time it was recorded under.
+    /// Waits until the request is allowed and blocks the thread meanwhile. Returns the time it was
+    /// recorded under.
     ///
-    /// Its clock must be one that moves with real time.
+    /// The clock must move with real time.
     ///
     /// # Errors
     /// [`WaitError::Request`] or [`WaitError::NoWaitHelps`]; nothing was charged then.
     pub fn acquire_blocking(&self, cost: Cost) -> Result<Nanos, WaitError> {
-        self.block(Place::enter(self, cost, None)?)
+        self.block(Waiter::enter(self, cost, None)?)
     }
 
     /// [`acquire_blocking`](Self::acquire_blocking), but not for longer than `within`.
@@ -147,18 +151,18 @@ impl<L: RateLimiter, C: Clock> Queue<L, C> {
         cost: Cost,
         within: Duration,
     ) -> Result<Nanos, WaitError> {
-        self.block(Place::enter(self, cost, Some(within))?)
+        self.block(Waiter::enter(self, cost, Some(within))?)
     }
 
-    /// Waits until the request is allowed, however long that takes; tells the time it was recorded
-    /// under. Its place in the line is that of its first poll.
+    /// Waits until the request is allowed. Returns the time it was recorded under. The call enters
+    /// the queue when it is first polled.
     ///
     /// The limiter's clock and `timer` must agree on how fast time moves.
     ///
     /// # Errors
     /// [`WaitError::Request`] or [`WaitError::NoWaitHelps`]; nothing was charged then.
     pub async fn acquire<T: Timer>(&self, timer: &T, cost: Cost) -> Result<Nanos, WaitError> {
-        self.sleep(timer, Place::enter(self, cost, None)?).await
+        self.sleep(timer, Waiter::enter(self, cost, None)?).await
     }
 
     /// [`acquire`](Self::acquire), but not for longer than `within` from its first poll.
@@ -171,17 +175,17 @@ impl<L: RateLimiter, C: Clock> Queue<L, C> {
         cost: Cost,
         within: Duration,
     ) -> Result<Nanos, WaitError> {
-        let place = Place::enter(self, cost, Some(within))?;
-        self.sleep(timer, place).await
+        let waiter = Waiter::enter(self, cost, Some(within))?;
+        self.sleep(timer, waiter).await
     }
 
-    fn block(&self, mut place: Place<'_, L, C>) -> Result<Nanos, WaitError> {
+    fn block(&self, mut waiter: Waiter<'_, L, C>) -> Result<Nanos, WaitError> {
         let waker = Waker::from(Arc::new(Unpark(plain::current())));
         loop {
-            match place.ask()? {
+            match waiter.ask()? {
                 Step::Served(at) => return Ok(at),
-                Step::Sleep(_) if place.is_woken(&waker) => {}
-                // Unparked without a cause, it asks once more than it need.
+                Step::Sleep(_) if waiter.is_woken(&waker) => {}
+                // Unparked without a cause, it asks once more than needed.
                 Step::Sleep(None) => plain::park(),
                 Step::Sleep(Some(span)) => plain::park_timeout(span),
             }
@@ -191,16 +195,16 @@ impl<L: RateLimiter, C: Clock> Queue<L, C> {
     async fn sleep<T: Timer>(
         &self,
         timer: &T,
-        mut place: Place<'_, L, C>,
+        mut waiter: Waiter<'_, L, C>,
     ) -> Result<Nanos, WaitError> {
         loop {
-            let span = match place.ask()? {
+            let span = match waiter.ask()? {
                 Step::Served(at) => return Ok(at),
                 Step::Sleep(span) => span,
             };
             match span {
                 None => {
-                    poll_fn(|context| match place.is_woken(context.waker()) {
+                    poll_fn(|context| match waiter.is_woken(context.waker()) {
                         true => Poll::Ready(()),
                         false => Poll::Pending,
                     })
@@ -208,7 +212,7 @@ impl<L: RateLimiter, C: Clock> Queue<L, C> {
                 }
                 Some(span) => {
                     let mut sleep = pin!(timer.sleep(span));
-                    poll_fn(|context| match place.is_woken(context.waker()) {
+                    poll_fn(|context| match waiter.is_woken(context.waker()) {
                         true => Poll::Ready(()),
                         false => sleep.as_mut().poll(context),
                     })
@@ -220,8 +224,8 @@ impl<L: RateLimiter, C: Clock> Queue<L, C> {
 }
 
 impl<L: Settle, C: Clock> Queue<L, C> {
-    /// [`acquire`](Self::acquire) for a request whose cost is known later: charges `estimate`, to be
-    /// [settled](Self::settle).
+    /// [`acquire`](Self::acquire) for a request whose cost is known later: charges `estimate`, which
+    /// is [settled](Self::settle) later.
     ///
     /// # Errors
     /// As [`acquire`](Self::acquire).
@@ -239,8 +243,8 @@ impl<L: Settle, C: Clock> Queue<L, C> {
         Ok(Charge::at_time(at, estimate))
     }
 
-    /// Replaces what was charged by `actual` permits; see [`Settle::settle_at`]. What is given back
-    /// is there for the head of the line at once.
+    /// Replaces what was charged by `actual` permits; see [`Settle::settle_at`]. The head of the
+    /// queue can use what is given back at once.
     pub fn settle(&self, charge: Charge, actual: u64) {
         let algorithm = self.limiter.algorithm();
         algorithm.settle_at(charge.at(), charge.estimate(), actual);
@@ -259,7 +263,7 @@ impl<L: RateLimiter, C> fmt::Debug for Queue<L, C> {
     }
 }
 
-/// Wakes a thread that is parked.
+/// Wakes a parked thread.
 struct Unpark(Thread);
 
 impl Wake for Unpark {

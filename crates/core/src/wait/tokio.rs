@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::Timer;
 use crate::clock::{Clock, Nanos};
 
-/// Sleeps by tokio's timer, whose steps are a millisecond.
+/// The timer of tokio; its resolution is one millisecond.
 ///
 /// # Panics
 /// As `tokio::time::sleep`: outside a runtime with its time enabled.
@@ -21,8 +21,8 @@ impl Timer for TokioTimer {
     }
 }
 
-/// The monotonic clock as tokio reads it: where a test has paused tokio's time, it stands still and
-/// jumps with it.
+/// The monotonic clock as tokio reads it. While a test pauses tokio's time, this clock stands still
+/// and jumps with it.
 #[derive(Clone, Copy, Debug)]
 pub struct TokioClock {
     zero: Instant,

@@ -1,12 +1,16 @@
-//! What the tests share: a small store, a client in the same process, one on the loopback interface.
+//! What the tests share: a small store, a client in the same process, one on the loopback interface,
+//! a runtime within a time bound.
 #![allow(dead_code, unreachable_pub)] // each test takes what it needs
 
+#[path = "../../../core/tests/bounded/mod.rs"]
+pub mod bounded;
 pub mod fields;
 pub mod observed;
 pub mod wire;
 
 use std::collections::HashMap;
 use std::convert::Infallible;
+use std::future::Future;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex};
 
@@ -22,6 +26,14 @@ use windowpane_core::{
 use windowpane_tower::{ClientAddress, ResponseBody};
 
 pub const SECOND: Nanos = 1_000_000_000;
+
+/// Runs a test on a runtime of its own, within the time bound.
+pub fn on_tokio<F: Future<Output = ()>>(test: impl FnOnce() -> F + Send + 'static) {
+    bounded::bounded(|| {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        runtime.enable_all().build().unwrap().block_on(test());
+    });
+}
 
 /// One limiter a key behind one mutex: as plain as a store can be.
 pub struct Store<K, L, C = Arc<ManualClock>> {

@@ -11,13 +11,17 @@ use std::time::Instant;
 
 use anyhow::{Context as _, bail, ensure};
 
-use crate::tools::{cargo, chosen, ended, named_target, workspace};
+use crate::quoted::SEEDED;
+use crate::tools::{NOT_CHECKED, cargo, checked, chosen, named_target, workspace};
 use table::{FAULTS, Fault};
 
 /// Seeds faults into a copy of the sources, one by one, and shows that a check catches each.
 ///
-/// Each check must pass on what ships before its fault is seeded. It takes long; nothing is
+/// Each check must pass on the shipped source before its fault is seeded. It takes long; nothing is
 /// written outside the target folder.
+///
+/// Exit status: 0 if every fault was caught; 1 if one was not; 2 if a fault could not be checked,
+/// because its text in the source has changed, or its check fails without it.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Seed only the faults whose name contains this text.
@@ -42,11 +46,17 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         }
         return ExitCode::SUCCESS;
     }
-    ended(catch_all(&faults))
+    checked(catch_all(&faults))
 }
 
 /// Whether all are caught.
 fn catch_all(faults: &[&Fault]) -> anyhow::Result<bool> {
+    // Before the first check, which takes minutes.
+    for fault in faults {
+        let path = workspace().join(fault.file);
+        let shipped = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        seed(fault, &shipped)?;
+    }
     let copy = Copy::of_the_workspace()?;
     let mut passed = Vec::new();
     let mut caught = 0;
@@ -60,32 +70,50 @@ fn catch_all(faults: &[&Fault]) -> anyhow::Result<bool> {
             fault.what
         );
         if !passed.contains(&fault.check) {
-            let (success, output) = copy.check(fault.check)?;
+            let unseeded = copy.check(fault.check)?;
             ensure!(
-                success,
-                "`cargo {}` fails on what ships:\n{output}",
-                fault.check.join(" ")
+                unseeded.passed,
+                "`cargo {}` fails without the fault {}, which was not seeded:\n{}",
+                fault.check.join(" "),
+                fault.name,
+                unseeded.output
             );
             passed.push(fault.check);
         }
-        let (success, output) = copy.seeded(fault, || copy.check(fault.check))?;
+        let seeded = copy.seeded(fault, || copy.check(fault.check))?;
         let seconds = start.elapsed().as_secs_f64();
         let check = fault.check.join(" ");
-        // A build that failed caught nothing.
-        let built =
-            !output.contains("error: could not compile") && !output.contains("do not build");
-        if !success && built && output.contains(fault.found_by) {
+        if seeded.catches(fault) {
             caught += 1;
             println!(
                 "      caught by cargo {check}: {} ({seconds:.0} s)",
-                failing(&output)
+                failing(&seeded.output)
             );
         } else {
-            println!("      NOT CAUGHT by cargo {check} ({seconds:.0} s):\n{output}");
+            println!(
+                "      NOT CAUGHT by cargo {check} ({seconds:.0} s):\n{}",
+                seeded.output
+            );
         }
     }
     println!("{caught} of {} seeded faults caught", faults.len());
     Ok(caught == faults.len())
+}
+
+/// The result of one check.
+struct Checked {
+    passed: bool,
+    /// Whether the check ran: it may not compile, or end before its first test.
+    ran: bool,
+    /// The standard output, and the standard error after it.
+    output: String,
+}
+
+impl Checked {
+    /// Whether it failed as a check of this fault must.
+    fn catches(&self, fault: &Fault) -> bool {
+        self.ran && !self.passed && self.output.contains(fault.found_by)
+    }
 }
 
 /// The tests and models that failed, by name.
@@ -107,15 +135,15 @@ fn failing(output: &str) -> String {
         .join(", ")
 }
 
-/// The workspace once more, below the target folder, with a target folder of its own.
+/// A copy of the workspace, below the target folder, with a target folder of its own.
 struct Copy {
     tree: PathBuf,
     target: PathBuf,
 }
 
 impl Copy {
-    /// Copies every file that git knows or would add, as it is now. What has not changed since the
-    /// last time is left, so that cargo need not build it again.
+    /// Copies every file that git knows or would add, as it is now. A file that has not changed since
+    /// the last time is left, so that cargo does not build it again.
     fn of_the_workspace() -> anyhow::Result<Copy> {
         let root = workspace();
         let target = named_target().unwrap_or_else(|| root.join("target"));
@@ -162,7 +190,7 @@ impl Copy {
         Ok(Copy { tree, target })
     }
 
-    /// What `call` answers while the fault is in the copy.
+    /// Returns what `call` returns while the fault is in the copy.
     fn seeded<T>(
         &self,
         fault: &Fault,
@@ -176,38 +204,48 @@ impl Copy {
         answer
     }
 
-    /// Whether a call of cargo in the copy succeeds, and what it prints.
-    fn check(&self, arguments: &[&str]) -> anyhow::Result<(bool, String)> {
+    /// Runs a check, a call of cargo, in the copy.
+    fn check(&self, arguments: &[&str]) -> anyhow::Result<Checked> {
         let output = cargo()
             .args(arguments)
             .current_dir(&self.tree)
             .env("CARGO_TARGET_DIR", &self.target)
             .env("CARGO_TERM_COLOR", "never")
-            // The twins of the changed text stand as it ships.
-            .env("WINDOWPANE_SEEDED", "1")
+            // The mutants that quote the changed text are the source as it stands.
+            .env(SEEDED, "1")
             .stdin(Stdio::null())
             .output()
             .context("cannot start cargo")?;
         let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
         let printed = text(&output.stdout) + &text(&output.stderr);
-        Ok((output.status.success(), printed))
+        let not_checked = output.status.code() == Some(NOT_CHECKED.into());
+        Ok(Checked {
+            passed: output.status.success(),
+            ran: !not_checked && !printed.contains("error: could not compile"),
+            output: printed,
+        })
     }
 }
 
 /// The text with the fault in it.
+///
+/// # Errors
+/// If the text has not exactly one place for it.
 fn seed(fault: &Fault, text: &str) -> anyhow::Result<String> {
     match text.matches(fault.shipped).count() {
         1 => Ok(text.replacen(fault.shipped, fault.seeded, 1)),
         found => bail!(
-            "{}: what ships is found {found} times in {}, not once: the source has changed, renew \
-             the fault in crates/xtask/src/faults/table.rs",
+            "nothing was checked: the shipped source has changed under a fault. The text that the fault {} replaces \
+             stands {found} times in {}, not once: `{}`. Update it in \
+             crates/xtask/src/faults/table.rs.",
             fault.name,
-            fault.file
+            fault.file,
+            fault.shipped
         ),
     }
 }
 
-/// Deletes what is in the copy and no more in the workspace.
+/// Deletes the files of the copy that the workspace no longer has.
 fn forget_others(folder: &Path, kept: &HashSet<PathBuf>) -> anyhow::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -225,7 +263,36 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_fault_still_has_its_place_in_what_ships() {
+    fn a_check_that_did_not_run_catches_nothing() {
+        let fault = &FAULTS[0];
+        let checked = |passed, ran| Checked {
+            passed,
+            ran,
+            output: format!("...\n{}\n", fault.found_by),
+        };
+        assert!(checked(false, true).catches(fault));
+        assert!(!checked(false, false).catches(fault));
+        assert!(!checked(true, true).catches(fault));
+        let other = Checked {
+            output: "another test FAILED".into(),
+            ..checked(false, true)
+        };
+        assert!(!other.catches(fault));
+    }
+
+    #[test]
+    fn a_changed_source_is_reported_with_its_file_and_fault() {
+        let error = seed(&FAULTS[0], "fn other() {}").unwrap_err().to_string();
+        assert!(error.starts_with("nothing was checked: "), "{error}");
+        assert!(error.contains("the fault weaker-order replaces"), "{error}");
+        assert!(
+            error.contains("0 times in crates/cas-ring/src/ring.rs"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn each_fault_has_its_place_in_the_source() {
         for fault in FAULTS {
             let text = fs::read_to_string(workspace().join(fault.file)).unwrap();
             assert_ne!(seed(fault, &text).unwrap(), text, "{}", fault.name);

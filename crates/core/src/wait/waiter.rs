@@ -1,63 +1,67 @@
-//! One request in the line, from when it enters until it is served, gives up or is dropped.
+//! One waiting call, from when it enters the queue until it is served, gives up or is dropped.
 
 use std::task::Waker;
 use std::time::Duration;
 
 use super::WaitError;
-use super::line::{Ticket, wake};
 use super::queue::Queue;
+use super::waiters::Ticket;
 use crate::clock::{Clock, Nanos};
 use crate::cost::Cost;
 use crate::decision::Decision;
 use crate::limiter::RateLimiter;
 
-/// What a waiter is to do.
+/// What a waiter does next.
 pub(super) enum Step {
     /// It is allowed, and was charged at this time.
     Served(Nanos),
-    /// Sleep until woken, or for so long at most, and ask again.
+    /// It sleeps until it is woken, or for this time at most, and asks again.
     Sleep(Option<Duration>),
 }
 
-/// A request's place in the line. Dropped, it is free.
-pub(super) struct Place<'q, L: RateLimiter, C: Clock> {
+/// A call's position in the queue. Dropped, it is free.
+pub(super) struct Waiter<'q, L: RateLimiter, C: Clock> {
     queue: &'q Queue<L, C>,
     ticket: Ticket,
     cost: Cost,
-    /// How long it waits, from its first look on.
+    /// How long it waits, counted from its first reading of the clock.
     within: Option<Duration>,
-    /// The last time at which it may still be served, once it has looked.
+    /// The last time at which it may still be served, once it has read the clock.
     deadline: Option<Nanos>,
 }
 
-impl<'q, L: RateLimiter, C: Clock> Place<'q, L, C> {
-    /// Enters the line, for as long as `within` says.
+impl<'q, L: RateLimiter, C: Clock> Waiter<'q, L, C> {
+    /// Enters the queue, and waits for `within` at most.
     ///
     /// # Errors
-    /// [`WaitError::Request`] for a cost that could never fit: it does not even enter.
+    /// [`WaitError::Request`] for a cost that could never fit: it does not enter.
     pub(super) fn enter(
         queue: &'q Queue<L, C>,
         cost: Cost,
         within: Option<Duration>,
     ) -> Result<Self, WaitError> {
         queue.limiter().quotas().check_cost(cost)?;
-        Ok(Place {
+        Ok(Waiter {
             queue,
-            ticket: queue.line().lock().enter(),
+            ticket: queue.waiters().enter(),
             cost,
             within,
             deadline: None,
         })
     }
 
-    /// Asks the limiter if it is this one's turn, and says what to do next.
+    /// Asks the limiter if it is this waiter's turn, and returns what to do next.
+    ///
+    /// The clock and the limiter are called without the queue's lock, so they may use the queue.
+    /// Only the head asks, and it stays the head until it leaves.
     ///
     /// # Errors
     /// [`WaitError`]; nothing was charged then.
     pub(super) fn ask(&mut self) -> Result<Step, WaitError> {
-        let mut line = self.queue.line().lock();
-        line.looks(self.ticket);
-        let now = self.queue.limiter().clock().now();
+        let limiter = self.queue.limiter();
+        // Before the clock is read and the limiter asked: a wake-up after this point is noticed.
+        let position = self.queue.waiters().check(self.ticket);
+        let now = limiter.clock().now();
         if let Some(within) = self.within.take() {
             let within = u64::try_from(within.as_nanos()).unwrap_or(u64::MAX);
             self.deadline = Some(now.saturating_add(within));
@@ -65,12 +69,13 @@ impl<'q, L: RateLimiter, C: Clock> Place<'q, L, C> {
         if self.deadline.is_some_and(|deadline| deadline < now) {
             return Err(WaitError::TimedOut);
         }
+        let held = position.held_until.saturating_sub(now);
         let mut sleep = None;
-        if let (true, Some(held)) = (line.is_head(self.ticket), line.held_for(now)) {
+        if position.is_head && held > 0 {
             sleep = Some(held.saturating_add(self.queue.jitter()));
-        } else if line.is_head(self.ticket) {
-            match self.queue.limiter().acquire(self.cost)? {
-                // The place is given up when it is dropped, at once.
+        } else if position.is_head {
+            match limiter.acquire(self.cost)? {
+                // The position is free when this is dropped, at once.
                 Decision::Allowed { at } => return Ok(Step::Served(at)),
                 Decision::Denied(denied) => {
                     let wait = denied.retry_after_nanos().ok_or(WaitError::NoWaitHelps {
@@ -89,16 +94,14 @@ impl<'q, L: RateLimiter, C: Clock> Place<'q, L, C> {
         Ok(Step::Sleep(sleep.map(Duration::from_nanos)))
     }
 
-    /// Whether to ask again at once; if not, `waker` is woken when it is time to.
+    /// Returns whether to ask again at once. If not, `waker` is woken when it is time to.
     pub(super) fn is_woken(&self, waker: &Waker) -> bool {
-        self.queue.line().lock().is_woken(self.ticket, waker)
+        self.queue.waiters().is_woken(self.ticket, waker)
     }
 }
 
-impl<L: RateLimiter, C: Clock> Drop for Place<'_, L, C> {
+impl<L: RateLimiter, C: Clock> Drop for Waiter<'_, L, C> {
     fn drop(&mut self) {
-        // Its own statement, so that the line is let go of before the next one is woken.
-        let next = self.queue.line().lock().leave(self.ticket);
-        wake(next);
+        self.queue.waiters().leave(self.ticket);
     }
 }
