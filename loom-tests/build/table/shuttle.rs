@@ -41,6 +41,22 @@ pub(crate) const TWINS: &[Twin] = &[
         found_by: &[],
     },
     Twin {
+        name: "raises_watermark_after_unlock",
+        bug: "It raises the eviction watermark after it has released the lock of the shard",
+        of: Shipped::Keyed,
+        file: "evict.rs",
+        shipped: "let is_it = is_it(k, entry);
+            if is_it {
+                self.floor.fetch_max(now, Ordering::Relaxed);
+            }
+            is_it
+        })?;",
+        seeded: "is_it(k, entry)
+        })?;
+        self.floor.fetch_max(now, Ordering::Relaxed);",
+        found_by: &[],
+    },
+    Twin {
         name: "leaves_without_a_word",
         bug: "Who leaves the line wakes nobody",
         of: Shipped::Queue,

@@ -124,6 +124,16 @@ fn call_of_key(random: &mut SmallRng, now: u64, keys: u64) -> Call {
     }
 }
 
+/// Requests for two keys, beside sweeps whose readings are a window ahead: a key is evicted by a late
+/// reading, and its next request has an earlier one.
+pub fn calls_of_swept_keys(seed: u64) -> Script {
+    let call: OneCall = |random, now| match random.random_range(0..4) {
+        0 => sweep(now + 16),
+        _ => acquire_of(random.random_range(1..=2), now),
+    };
+    calls(seed, &["2/16ns"], call).capacity(5)
+}
+
 /// What a thread that waits asks for.
 pub(super) fn waiting(seed: u64) -> Vec<Vec<Cost>> {
     let mut random = SmallRng::seed_from_u64(seed);
