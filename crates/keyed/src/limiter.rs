@@ -159,7 +159,7 @@ where
         K: KeyOf<Q>,
         Q: Hash + Eq + ?Sized,
     {
-        self.look(key, &self.clock, cost)
+        self.peek_by(key, &self.clock, cost)
     }
 
     /// [`acquire`](Self::acquire) at a time of the caller's own clock, which is then the clock of
@@ -220,7 +220,7 @@ where
         K: KeyOf<Q>,
         Q: Hash + Eq + ?Sized,
     {
-        self.look(key, &Told(now), cost)
+        self.peek_by(key, &Told(now), cost)
     }
 
     /// The quotas of `key`: those its limiter has, or if it is unknown would have.
