@@ -298,3 +298,37 @@ fn unused_limiter_and_key_are_dropped_after_the_lock() {
         assert!(checked.passed(), "of the key: {of_key}");
     }
 }
+
+/// While `clear` drops the first key, that key is asked for again, and evicted by a later reading.
+#[test]
+fn clear_keeps_the_watermark_of_an_eviction_beside_it() {
+    let rig = Rig::new("1/100ns");
+    assert!(rig.is_allowed(1, 0) && !rig.is_allowed(1, 50));
+    let hooks = rig.clone();
+    let checked = rig.dropped.check(move || {
+        assert!(hooks.is_allowed(1, 60));
+        assert_eq!(hooks.store.sweep_at(160), 1);
+    });
+    rig.store.clear();
+    assert!(checked.passed());
+    let again = rig.store.acquire_at(&key(1), 70, Cost::ONE);
+    assert_eq!(again, Ok(Decision::Allowed { at: 160 }));
+}
+
+#[test]
+fn clear_drops_keys_and_limiters_after_the_locks() {
+    for of_key in [true, false] {
+        let rig = Rig::new("1/100ns");
+        let key = key(1);
+        assert!(
+            rig.store
+                .acquire_at(&key, 0, Cost::ONE)
+                .unwrap()
+                .is_allowed()
+        );
+        let dropped = if of_key { &key.dropped } else { &rig.dropped };
+        let checked = dropped.check(rig.insertion());
+        rig.store.clear();
+        assert!(checked.passed(), "of the key: {of_key}");
+    }
+}
