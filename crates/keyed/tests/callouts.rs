@@ -332,3 +332,44 @@ fn clear_drops_keys_and_limiters_after_the_locks() {
         assert!(checked.passed(), "of the key: {of_key}");
     }
 }
+
+/// The function that chose quotas owns what its caller gave it.
+#[test]
+fn replaced_tier_function_is_dropped_after_the_lock() {
+    struct Owned(Hook);
+
+    impl Drop for Owned {
+        fn drop(&mut self) {
+            self.0.run();
+        }
+    }
+
+    let rig = Rig::new("3/1us");
+    let dropped = Hook::default();
+    let owned = Owned(dropped.clone());
+    rig.store.set_tiers(move |_| {
+        let _used = &owned;
+        quotas("2/1us")
+    });
+    let store = rig.store.clone();
+    let checked = dropped.check(move || assert_eq!(store.quotas(&key(5)), quotas("1/1us")));
+    rig.store.set_quotas(quotas("1/1us")).unwrap();
+    assert!(checked.passed());
+}
+
+/// A sweep evicts a key that owns the sweeper: its thread cannot wait for its own end.
+#[test]
+fn sweeper_can_be_dropped_by_its_own_thread() {
+    let rig = Rig::new("1/100ns");
+    let key = key(1);
+    let allowed = rig.store.acquire_at(&key, 0, Cost::ONE).unwrap();
+    assert!(allowed.is_allowed());
+    let sweeper = rig.store.sweep_every(Duration::from_millis(1)).unwrap();
+    let (done, ended) = mpsc::channel();
+    key.dropped.set(move || {
+        drop(sweeper);
+        let _ = done.send(());
+    });
+    rig.store.clock().set(100);
+    assert_eq!(ended.recv_timeout(PATIENCE), Ok(()));
+}
