@@ -31,6 +31,12 @@ pub trait Keys: Send + Sync + 'static {
 
     /// `sweep_at`.
     fn sweep_at(&self, now: Nanos);
+
+    /// `clear`.
+    ///
+    /// # Panics
+    /// If the store has no such call.
+    fn clear(&self);
 }
 
 /// Implements [`Keys`] for a flat table or, if it says `store`, a store of limiters, shipped or a twin.
@@ -38,6 +44,7 @@ macro_rules! as_keys {
     ($table:path) => {
         as_keys!(
             $table,
+            |_: &Of| panic!("a flat table has no `clear`"),
             windowpane_baselines::FixedWindowRule,
             windowpane_core::clock::ManualClock,
             $crate::keys::PlainHashes
@@ -46,13 +53,14 @@ macro_rules! as_keys {
     (store $store:path) => {
         as_keys!(
             $store,
+            Of::clear,
             u64,
             windowpane_baselines::FixedWindow,
             $crate::keys::PlainHashes,
             windowpane_core::clock::ManualClock
         );
     };
-    ($table:path, $($of:ty),*) => {
+    ($table:path, $clear:expr, $($of:ty),*) => {
         const _: () = {
             use windowpane_core as core_;
             use $table as Table;
@@ -83,6 +91,10 @@ macro_rules! as_keys {
 
                 fn sweep_at(&self, now: core_::Nanos) {
                     Of::sweep_at(self, now);
+                }
+
+                fn clear(&self) {
+                    ($clear)(self);
                 }
             }
         };
@@ -131,6 +143,10 @@ fn make(store: &impl Keys, call: Call) -> Answer {
             store.sweep_at(now);
             Answer::Done
         }
+        Call::Clear => {
+            store.clear();
+            Answer::Done
+        }
         _ => panic!("{call:?} is no call to a store of keys"),
     }
 }
@@ -161,6 +177,10 @@ impl Callee for KeyEach {
             KeyEach::Limiters(quotas, limiters) => (quotas, limiters),
         };
         let mut limiters = limiters.lock().expect("one thread alone");
+        if call == Call::Clear {
+            limiters.clear();
+            return Answer::Done;
+        }
         let Some(key) = call.key() else {
             // A sweep: it changes nothing for anybody.
             return Answer::Done;

@@ -79,6 +79,8 @@ pub enum Call {
         /// The clock reading.
         now: Nanos,
     },
+    /// `clear` of a store of limiters.
+    Clear,
 }
 
 impl Call {
@@ -197,6 +199,12 @@ pub(crate) fn reset_of(key: u64) -> Call {
 /// Removes the keys that are idle at `now`.
 pub(crate) fn sweep(now: Nanos) -> Call {
     Call::Sweep { now }
+}
+
+/// Forgets all keys of a store of limiters.
+#[cfg(shuttle)]
+pub(crate) fn clear() -> Call {
+    Call::Clear
 }
 
 /// A limiter's quotas and who calls what: first some calls alone, then threads that race, then,
@@ -319,6 +327,13 @@ impl Script {
     pub(crate) fn changes(&self) -> bool {
         self.calls()
             .any(|(_, call)| matches!(call, Call::Change { .. }))
+    }
+
+    /// The number of calls that forget all keys.
+    #[cfg(shuttle)]
+    pub(crate) fn clears(&self) -> u64 {
+        let clears = self.calls().filter(|(_, call)| *call == Call::Clear);
+        clears.count() as u64
     }
 
     pub(crate) fn resets(&self) -> bool {

@@ -7,8 +7,8 @@ use windowpane_cas_ring::CasRing;
 use windowpane_core::clock::ManualClock;
 use windowpane_core::wait::Queue;
 use windowpane_loom_tests::shuttle::{
-    calls_of_keys, calls_that_change, calls_that_settle, line_finds, line_holds, pct_finds,
-    pct_holds, plain_calls,
+    calls_of_cleared_keys, calls_of_keys, calls_of_swept_keys, calls_that_change,
+    calls_that_settle, line_finds, line_holds, pct_finds, pct_holds, plain_calls,
 };
 use windowpane_loom_tests::{
     Changing, PlainHashes, Settling, Store, TickingClock, bucket_ring, cas_ring, changing_ring,
@@ -54,6 +54,9 @@ mod ships {
         settling_log_: settling_log under calls_that_settle,
         flat_table_: flat_table under calls_of_keys,
         keyed_store: keyed_limiter under calls_of_keys,
+        keyed_store_cleared: keyed_limiter under calls_of_cleared_keys,
+        keyed_store_swept: keyed_limiter under calls_of_swept_keys,
+        flat_table_swept: flat_table under calls_of_swept_keys,
     }
 
     #[test]
@@ -183,6 +186,22 @@ mod twins_of {
             Store(small!(KeyedLimiter, script))
         });
         pct_finds(inserts, calls_of_keys);
+        let raises_late = keyed_limiter().twin("keyed::raises_watermark_after_unlock", |script| {
+            use twins::keyed::raises_watermark_after_unlock::KeyedLimiter;
+            Store(small!(KeyedLimiter, script))
+        });
+        pct_finds(raises_late, calls_of_swept_keys);
+        let forgets_late =
+            keyed_limiter().twin("keyed::forgets_watermark_after_unlock", |script| {
+                use twins::keyed::forgets_watermark_after_unlock::KeyedLimiter;
+                Store(small!(KeyedLimiter, script))
+            });
+        pct_finds(forgets_late, calls_of_cleared_keys);
+        let clears = keyed_limiter().twin("keyed::clears_shard_by_shard", |script| {
+            use twins::keyed::clears_shard_by_shard::KeyedLimiter;
+            Store(small!(KeyedLimiter, script))
+        });
+        pct_finds(clears, calls_of_cleared_keys);
     }
 
     #[test]

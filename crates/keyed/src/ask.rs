@@ -151,35 +151,111 @@ fn answer<L: RateLimiter>(limiter: &L, detailed: Detailed, now: Nanos) -> Answer
     }
 }
 
-/// What a limiter would answer, changing nothing; `like_new` makes one that has accepted nothing, for
-/// a clock that reads so much now.
-pub(crate) fn look<L: RateLimiter, C: Clock>(
+/// A peek, as far as the key's shard has to be locked for it.
+pub(crate) enum Peeked {
+    /// The whole answer.
+    Whole(Answer),
+    /// All but `more_after`. The limiter is idle, so one that has accepted nothing gives that; the
+    /// request would be recorded under `at`.
+    Idle { answer: Answer, at: Nanos },
+    /// All but `more_after`, which takes a limiter that has accepted nothing.
+    NeedsFresh(Answer),
+}
+
+/// Peeks at a limiter. `fresh` has accepted nothing, if there is one.
+pub(crate) fn peek<L: RateLimiter, C: Clock>(
     limiter: &L,
-    clock: &C,
+    clock: &Kept<C>,
     cost: Cost,
-    like_new: impl FnOnce(Nanos) -> Option<L>,
-) -> Result<Answer, AcquireError> {
-    let clock = Kept::new(clock);
-    let detailed = limiter.peek_with(&clock, cost)?;
+    fresh: Option<&L>,
+) -> Result<Peeked, AcquireError> {
+    let detailed = limiter.peek_with(clock, cost)?;
     let now = clock.reading();
     let Decision::Allowed { at } = detailed.decision() else {
-        return Ok(answer(limiter, detailed, now));
+        return Ok(Peeked::Whole(answer(limiter, detailed, now)));
+    };
+    let remaining = detailed.remaining();
+    let mut answer = Answer {
+        detailed,
+        more_after: None,
+        quotas: limiter.quotas(),
     };
     // More will remain when something leaves, were it the request itself.
-    let more_after = match limiter.is_idle_at(now) {
-        true => like_new(now).and_then(|limiter| {
-            let detailed = limiter.acquire_detailed_at(at, cost).ok()?;
-            wait::more_after(&limiter, now, &detailed)
-        }),
-        false => {
-            let remaining = detailed.remaining();
-            let like_new = || like_new(now);
-            wait::more_after_charging(limiter, now, (at, cost), remaining, like_new)
-        }
+    if limiter.is_idle_at(now) {
+        return Ok(Peeked::Idle { answer, at });
+    }
+    let fresh = fresh.filter(|fresh| fresh.quotas() == answer.quotas);
+    let mut needs_fresh = false;
+    let like_new = || {
+        needs_fresh = fresh.is_none();
+        fresh.map(Lent)
     };
-    Ok(Answer {
-        detailed,
-        more_after,
-        quotas: limiter.quotas(),
+    let limiter = Lent(limiter);
+    answer.more_after = wait::more_after_charging(&limiter, now, (at, cost), remaining, like_new);
+    Ok(match needs_fresh {
+        true => Peeked::NeedsFresh(answer),
+        false => Peeked::Whole(answer),
     })
+}
+
+/// The answer to a peek of `cost`. `peek` locks the key's shard for each call; limiters are built and
+/// dropped while no shard is locked, and only where a peek cannot do without.
+pub(crate) fn peek_whole<L: RateLimiter, C: Clock, E>(
+    clock: &Kept<C>,
+    cost: Cost,
+    peek: impl Fn(Option<&L>) -> Result<Peeked, E>,
+    build: impl Fn(&Quotas, Nanos) -> Option<L>,
+) -> Result<Answer, E> {
+    let mut fresh: Option<L> = None;
+    loop {
+        match peek(fresh.as_ref())? {
+            Peeked::Whole(answer) => return Ok(answer),
+            Peeked::Idle { mut answer, at } => {
+                let now = clock.reading();
+                fresh = fresh.filter(|fresh| fresh.quotas() == answer.quotas);
+                fresh = fresh.or_else(|| build(&answer.quotas, now));
+                answer.more_after = fresh.and_then(|fresh| {
+                    let detailed = fresh.acquire_detailed_at(at, cost).ok()?;
+                    wait::more_after(&fresh, now, &detailed)
+                });
+                return Ok(answer);
+            }
+            // Once, unless the quotas are changed meanwhile.
+            Peeked::NeedsFresh(answer) => {
+                fresh = build(&answer.quotas, clock.reading());
+                if fresh.is_none() {
+                    return Ok(answer);
+                }
+            }
+        }
+    }
+}
+
+/// A borrowed limiter. What is dropped under the lock of a shard is this and not the limiter.
+struct Lent<'l, L>(&'l L);
+
+impl<L: RateLimiter> RateLimiter for Lent<'_, L> {
+    fn quotas(&self) -> Quotas {
+        self.0.quotas()
+    }
+
+    fn acquire_at(&self, now: Nanos, cost: Cost) -> Result<Decision, AcquireError> {
+        self.0.acquire_at(now, cost)
+    }
+
+    fn acquire_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+        self.0.acquire_detailed_at(now, cost)
+    }
+
+    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+        self.0.peek_at(now, cost)
+    }
+
+    fn reset(&self) {
+        self.0.reset();
+    }
+
+    fn is_idle_at(&self, now: Nanos) -> bool {
+        self.0.is_idle_at(now)
+    }
 }

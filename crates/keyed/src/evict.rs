@@ -40,18 +40,19 @@ where
         evicted.count()
     }
 
-    /// Forgets all keys, idle or not, and the times at which keys were evicted.
+    /// Forgets all keys, idle or not, and the eviction watermark, at one instant.
     ///
-    /// For a caller whose own clock once ran far ahead: by such a reading every key was idle, and
-    /// unknown keys are held to it.
+    /// For a caller whose own clock once ran far ahead: by such a reading every key was idle, and the
+    /// store reads the times of unknown keys as that one. Other calls wait while all shards are
+    /// locked, O(shards); the keys are dropped after that, O(keys), and their slots are taken until
+    /// then.
     pub fn clear(&self) {
-        for slot in 0..self.slots.ever_taken() {
-            let hash = self.slots.hash_of(slot);
-            if let Some(entry) = self.shards.remove(hash, |_, entry| entry.slot == slot) {
-                drop(self.slots.regain(entry.slot));
-            }
+        let forget_watermark = || self.floor.store(0, Ordering::Relaxed);
+        for (key, entry) in self.shards.clear(forget_watermark) {
+            // Before the caller's destructors, which may panic.
+            drop(self.slots.regain(entry.slot));
+            drop((key, entry));
         }
-        self.floor.store(0, Ordering::Relaxed);
     }
 
     /// A slot for another key: a free one, or that of the first idle key among a few examined.

@@ -68,6 +68,13 @@ pub enum WhenFull {
 /// request) gets a new limiter as soon as all that the old one accepted has left every window;
 /// until then it gets [`TimeOutOfRange`](windowpane_core::AcquireError::TimeOutOfRange).
 ///
+/// # Calls under a lock
+///
+/// While a key's shard is locked, the store calls the methods of the key's limiter, the clock, the
+/// hasher, and the key's `Hash`, `Eq` and (in [`refresh`](Self::refresh)) `Clone`. None of them may
+/// call the store. No lock is held while the store builds a limiter, asks which quotas a key has, makes
+/// an owned key, or drops a key, a limiter or a function that was replaced.
+///
 /// ```
 /// use windowpane_cas_ring::CasRing;
 /// use windowpane_core::{Cost, Quotas};
@@ -159,7 +166,7 @@ where
         K: KeyOf<Q>,
         Q: Hash + Eq + ?Sized,
     {
-        self.look(key, &self.clock, cost)
+        self.peek_by(key, &self.clock, cost)
     }
 
     /// [`acquire`](Self::acquire) at a time of the caller's own clock, which is then the clock of
@@ -220,7 +227,7 @@ where
         K: KeyOf<Q>,
         Q: Hash + Eq + ?Sized,
     {
-        self.look(key, &Told(now), cost)
+        self.peek_by(key, &Told(now), cost)
     }
 
     /// The quotas of `key`: those its limiter has, or if it is unknown would have.

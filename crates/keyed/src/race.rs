@@ -120,9 +120,10 @@ fn a_key_has_one_limiter_whoever_evicts_it_when() {
     }
 }
 
-/// Whether the stress finds a bug, given a few tries.
+/// Whether the stress finds a bug. One try finds it nearly always; on a busy machine threads meet less
+/// often.
 fn is_found(evict: Evict) -> bool {
-    (0..20).any(|_| stress(evict).0 > 0)
+    (0..200).any(|_| stress(evict).0 > 0)
 }
 
 #[test]

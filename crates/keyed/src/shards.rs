@@ -6,6 +6,7 @@
 
 use std::borrow::Borrow;
 use std::hash::{BuildHasher, Hash};
+use std::mem::take;
 
 use dashmap::{DashMap, SharedValue};
 use windowpane_core::sync::Gates;
@@ -109,6 +110,27 @@ impl<K: Hash + Eq, V, S: BuildHasher + Clone> Shards<K, V, S> {
         drop(shard);
         removed.map(|(_, value)| value.into_inner())
     }
+
+    /// Removes all entries at one instant, at which all shards are locked for this call alone and
+    /// `meanwhile` runs. O(shards) under the locks.
+    pub(crate) fn clear(&self, meanwhile: impl FnOnce()) -> impl Iterator<Item = (K, V)> {
+        let shards = self.map.shards();
+        // In the order of their numbers, so that two such calls do not wait for each other. A gate is
+        // dropped after the lock behind it.
+        let lock = |nth: usize| {
+            let gate = self.gates.alone(nth);
+            (shards[nth].write(), gate)
+        };
+        let mut locked: Vec<_> = (0..shards.len()).map(lock).collect();
+        meanwhile();
+        let tables: Vec<_> = locked
+            .iter_mut()
+            .map(|(shard, _)| take(&mut **shard))
+            .collect();
+        drop(locked);
+        let entries = tables.into_iter().flatten();
+        entries.map(|(key, value)| (key, value.into_inner()))
+    }
 }
 
 #[cfg(test)]
@@ -132,6 +154,35 @@ mod tests {
         assert_eq!(map.remove(hash, |_, value| *value == 8), None);
         assert_eq!(map.remove(hash, is_7), Some(7));
         assert_eq!(map.read(hash, is_7, |_, value| Some(*value), || None), None);
+    }
+
+    #[test]
+    fn clear_returns_all_entries_and_locks_every_shard_meanwhile() {
+        let map: Shards<u64, u64, ahash::RandomState> = Shards::new(100, Default::default());
+        for key in 0..1_000_u64 {
+            map.write(
+                map.hash(&key),
+                |k, _| *k == key,
+                |_| (),
+                || ((), Some((key, 2 * key))),
+            );
+        }
+        let all_locked = || {
+            map.map
+                .shards()
+                .iter()
+                .all(|shard| shard.try_read().is_none())
+        };
+        let mut entries: Vec<_> = map.clear(|| assert!(all_locked())).collect();
+        entries.sort_unstable();
+        assert!(entries.into_iter().eq((0..1_000).map(|key| (key, 2 * key))));
+        let none_locked = map
+            .map
+            .shards()
+            .iter()
+            .all(|shard| shard.try_write().is_some());
+        assert!(none_locked);
+        assert_eq!(map.clear(|| ()).count(), 0);
     }
 
     /// As many as the keys need, some for each processor, and never more than do any good.

@@ -53,26 +53,39 @@ impl<R: OneWordRule + 'static> ForKeys for SharedRule<R> {
     }
 }
 
-/// The rule for `quotas` for a clock that reads `now`.
+/// The rule for `quotas` for a clock that reads `now`. Rules are the caller's code, so none is made or
+/// dropped under the lock.
 fn share<R: OneWordRule>(
     rules: &Rules<R>,
     quotas: &Quotas,
     now: Nanos,
 ) -> Result<Arc<R>, BuildError> {
     let quota = quotas.single(R::NAME)?;
-    // Nothing under the lock leaves the rules half changed.
-    let mut rules = rules.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((start, rule)) = rules.get(&quota) {
+    let shared = |rules: &HashMap<Quota, (Nanos, Arc<R>)>| {
+        let (start, rule) = rules.get(&quota)?;
         // Not one that begins later, nor one of which less than half of the range is left.
-        let age = now.checked_sub(*start).map(u128::from);
-        if age.is_some_and(|age| age < REQUIRED_RANGE / 2) {
-            return Ok(Arc::clone(rule));
-        }
+        let age = now.checked_sub(*start).map(u128::from)?;
+        (age < REQUIRED_RANGE / 2).then(|| Arc::clone(rule))
+    };
+    // Nothing under the lock leaves the rules half changed.
+    let lock = || rules.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = shared(&lock());
+    if let Some(rule) = found {
+        return Ok(rule);
     }
     let rule = Arc::new(R::new(quota, now)?);
-    if rules.len() < RULES || rules.contains_key(&quota) {
-        rules.insert(quota, (now, Arc::clone(&rule)));
+    let mut rules = lock();
+    if let Some(other) = shared(&rules) {
+        // Another thread was first. The rule of this one is dropped after the lock.
+        drop(rules);
+        return Ok(other);
     }
+    let replaced = match rules.len() < RULES || rules.contains_key(&quota) {
+        true => rules.insert(quota, (now, Arc::clone(&rule))),
+        false => None,
+    };
+    drop(rules);
+    drop(replaced);
     Ok(rule)
 }
 
@@ -127,8 +140,11 @@ impl<R: OneWordRule> fmt::Debug for SharedRule<R> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+
     use super::*;
     use windowpane_baselines::GcraRule;
+    use windowpane_core::one_word::Verdict;
 
     fn quotas(limit: usize) -> Quotas {
         Quotas::parse([format!("{limit}/60s").as_str()]).unwrap()
@@ -164,5 +180,71 @@ mod tests {
         let before = at(7);
         assert!(!Arc::ptr_eq(&new, &before) && !Arc::ptr_eq(&old, &before));
         assert_eq!(rules.lock().unwrap().len(), RULES);
+    }
+
+    thread_local! {
+        /// The rules that a test shares, for [`Watching`].
+        static SHARED: RefCell<Option<Arc<Rules<Watching>>>> = const { RefCell::new(None) };
+    }
+
+    /// A rule that asks for the lock of the shared rules when it is made and when it is dropped.
+    struct Watching(GcraRule);
+
+    impl Watching {
+        fn check() {
+            let rules = SHARED.with_borrow(Clone::clone);
+            let rules = rules.expect("a test shares rules");
+            assert!(rules.try_lock().is_ok(), "called under the lock");
+        }
+    }
+
+    impl Drop for Watching {
+        fn drop(&mut self) {
+            Watching::check();
+        }
+    }
+
+    impl OneWordRule for Watching {
+        const NAME: &'static str = "watching";
+
+        fn new(quota: Quota, start: Nanos) -> Result<Self, BuildError> {
+            Watching::check();
+            GcraRule::new(quota, start).map(Watching)
+        }
+
+        fn quota(&self) -> Quota {
+            self.0.quota()
+        }
+
+        fn decide(&self, word: u64, now: Nanos, charge: u64) -> Result<Verdict, AcquireError> {
+            self.0.decide(word, now, charge)
+        }
+
+        fn remaining(&self, word: u64, now: Nanos) -> u64 {
+            self.0.remaining(word, now)
+        }
+
+        fn is_idle(&self, word: u64, now: Nanos) -> bool {
+            self.0.is_idle(word, now)
+        }
+
+        fn idle_from(&self, word: u64) -> Option<Nanos> {
+            self.0.idle_from(word)
+        }
+    }
+
+    #[test]
+    fn rules_are_made_and_dropped_while_nothing_is_locked() {
+        let rules = Arc::new(Rules::<Watching>::default());
+        SHARED.set(Some(Arc::clone(&rules)));
+        drop(share(&rules, &quotas(1), 0).unwrap());
+        // Another takes its place, and the first one is dropped.
+        let late = (REQUIRED_RANGE / 2) as Nanos;
+        let rule = share(&rules, &quotas(1), late).unwrap();
+        assert_eq!(Arc::strong_count(&rule), 2);
+        let held = std::mem::take(&mut *rules.lock().unwrap());
+        assert_eq!(held.len(), 1);
+        drop((held, rule));
+        SHARED.set(None);
     }
 }

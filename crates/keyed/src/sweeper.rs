@@ -14,7 +14,8 @@ use crate::limiter::KeyedLimiter;
 
 /// A thread that evicts a store's idle keys at an interval, until this is dropped.
 ///
-/// Dropping it waits for the thread to end, which it does at once, in the middle of a sweep too.
+/// Dropping it waits for the thread to end, unless that thread drops it. The thread ends at the next
+/// key, in the middle of a sweep too.
 #[must_use = "dropped, the sweeper stops"]
 #[derive(Debug)]
 pub struct Sweeper {
@@ -56,7 +57,9 @@ impl Drop for Sweeper {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         self.waker = None;
-        if let Some(thread) = self.thread.take() {
+        // A key that a sweep evicts may own this: then its thread ends after this call.
+        let others = |thread: &JoinHandle<()>| thread.thread().id() != thread::current().id();
+        if let Some(thread) = self.thread.take().filter(others) {
             // A thread that panicked (a key's `Eq` can) has ended too.
             let _ = thread.join();
         }

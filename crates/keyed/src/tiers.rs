@@ -104,7 +104,10 @@ impl<K> Tiers<K> {
     /// Replaces the source.
     pub(crate) fn set(&self, source: Source<K>) {
         let mut held = self.source.write().unwrap_or_else(PoisonError::into_inner);
-        *held = source;
+        let replaced = std::mem::replace(&mut *held, source);
         self.ask_anew();
+        // A function owns what its caller gave it, whose destructor may ask the store.
+        drop(held);
+        drop(replaced);
     }
 }

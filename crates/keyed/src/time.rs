@@ -14,31 +14,33 @@ impl Clock for Told {
     }
 }
 
-/// A clock that keeps its last reading: some limiters read it inside their own lock.
+/// A clock that is read once, at its first reading, which it then repeats: some limiters read it
+/// inside their own lock.
 pub(crate) struct Kept<'c, C> {
     clock: &'c C,
-    reading: Cell<Nanos>,
+    reading: Cell<Option<Nanos>>,
 }
 
 impl<'c, C: Clock> Kept<'c, C> {
     pub(crate) fn new(clock: &'c C) -> Self {
         Kept {
             clock,
-            reading: Cell::new(0),
+            reading: Cell::new(None),
         }
     }
 
+    /// The reading; the clock is read now if it was not before.
     pub(crate) fn reading(&self) -> Nanos {
-        self.reading.get()
+        let reading = self.reading.get().unwrap_or_else(|| self.clock.now());
+        self.reading.set(Some(reading));
+        reading
     }
 }
 
 impl<C: Clock> Clock for Kept<'_, C> {
     #[inline]
     fn now(&self) -> Nanos {
-        let now = self.clock.now();
-        self.reading.set(now);
-        now
+        self.reading()
     }
 }
 

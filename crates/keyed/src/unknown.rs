@@ -3,12 +3,12 @@
 use std::hash::{BuildHasher, Hash};
 use std::sync::atomic::Ordering;
 
-use windowpane_core::{AcquireError, Answer, Clock, Cost, Nanos, RateLimiter, StoreError};
+use windowpane_core::{AcquireError, Answer, Clock, Cost, Nanos, Quotas, RateLimiter, StoreError};
 
 use crate::ask::{self, Ask};
 use crate::key::KeyOf;
 use crate::limiter::{Entry, KeyedLimiter, WhenFull};
-use crate::time::Floored;
+use crate::time::{Floored, Kept};
 
 impl<K, L, S, C> KeyedLimiter<K, L, S, C>
 where
@@ -61,23 +61,30 @@ where
                 return Ok(A::unrecorded(answer, &tier.quotas));
             };
             let owned = tier.owned.unwrap_or_else(|| K::owned(key));
+            // Taken under the lock if the key is inserted. What is left is dropped after it: a slot has
+            // a lock of its own, and the destructors of keys and limiters are the caller's.
+            let mut new = Some((owned, limiter, slot));
 
             let answer = self.shards.write(
                 hash,
                 |k, _| k.borrow() == key,
                 |entry| Some(ask.ask(&entry.limiter, time).map_err(StoreError::from)),
                 || {
+                    let Some((_, limiter, slot)) = &new else {
+                        return (None, None);
+                    };
                     slot.announce(hash);
                     if self.tiers.version() != tier.version {
                         return (None, None);
                     }
                     let clock = Floored::new(time, self.floor());
-                    let answer = match ask.ask(&limiter, &clock) {
+                    let answer = match ask.ask(limiter, &clock) {
                         Ok(answer) => answer,
                         Err(error) => return (Some(Err(error.into())), None),
                     };
                     let keep = self.keep_denied || A::decision(&answer).is_allowed();
-                    let entry = keep.then(|| {
+                    let kept = new.take_if(|_| keep);
+                    let entry = kept.map(|(owned, limiter, slot)| {
                         let slot = slot.keep();
                         (owned, Entry { limiter, slot })
                     });
@@ -121,41 +128,46 @@ where
         Err(error.into())
     }
 
-    /// What a request would be answered, changing nothing.
-    pub(crate) fn look<Q, T>(&self, key: &Q, time: &T, cost: Cost) -> Result<Answer, StoreError>
+    /// The answer that a request would get. It changes nothing.
+    pub(crate) fn peek_by<Q, T>(&self, key: &Q, time: &T, cost: Cost) -> Result<Answer, StoreError>
     where
         K: KeyOf<Q>,
         Q: Hash + Eq + ?Sized,
         T: Clock,
     {
-        let like = |limiter: &L, now| (self.build)(&limiter.quotas(), now).ok();
+        let build = |quotas: &Quotas, now| (self.build)(quotas, now).ok();
         let hash = self.shards.hash(key);
-        let known = self.shards.read(
-            hash,
-            |k, _| k.borrow() == key,
-            |_, entry| match ask::look(&entry.limiter, time, cost, |now| like(&entry.limiter, now))
-            {
-                Err(AcquireError::TimeOutOfRange { now, .. })
-                    if self.is_idle(&entry.limiter, now) =>
-                {
-                    Err(self.floor())
-                }
-                answer => Ok(answer),
-            },
-            // Read where the key is missing, so that it is the floor of a key that was evicted.
-            || Err(self.floor()),
-        );
-        match known {
-            Ok(answer) => Ok(answer?),
-            Err(floor) => {
-                let quotas = self.tiers.of(key).quotas;
-                quotas.check_cost(cost)?;
-                let limiter = (self.build)(&quotas, time.now())?;
-                let clock = Floored::new(time, floor);
-                let answer = ask::look(&limiter, &clock, cost, |now| like(&limiter, now))?;
-                Ok(ask::InDetail::told_later(answer, clock.behind()))
-            }
-        }
+        // All of a peek is at one reading, however often it locks the shard.
+        let clock = Kept::new(time);
+        let peek = |fresh: Option<&L>| {
+            self.shards.read(
+                hash,
+                |k, _| k.borrow() == key,
+                |_, entry| match ask::peek(&entry.limiter, &clock, cost, fresh) {
+                    Err(AcquireError::TimeOutOfRange { now, .. })
+                        if self.is_idle(&entry.limiter, now) =>
+                    {
+                        Err(Missed::Unknown(self.floor()))
+                    }
+                    peeked => peeked.map_err(Missed::Error),
+                },
+                // Read where the key is missing, so that it is the watermark of a key that was evicted.
+                || Err(Missed::Unknown(self.floor())),
+            )
+        };
+        let floor = match ask::peek_whole(&clock, cost, peek, build) {
+            Ok(answer) => return Ok(answer),
+            Err(Missed::Error(error)) => return Err(error.into()),
+            Err(Missed::Unknown(floor)) => floor,
+        };
+        let quotas = self.tiers.of(key).quotas;
+        quotas.check_cost(cost)?;
+        let limiter = (self.build)(&quotas, clock.now())?;
+        let floored = Floored::new(&clock, floor);
+        let clock = Kept::new(&floored);
+        let peek = |fresh: Option<&L>| ask::peek(&limiter, &clock, cost, fresh);
+        let answer = ask::peek_whole(&clock, cost, peek, build)?;
+        Ok(ask::InDetail::told_later(answer, floored.behind()))
     }
 
     /// The latest reading at which a key was evicted, to be asked while a shard is locked in which a
@@ -164,4 +176,12 @@ where
         // Relaxed: the lock orders it.
         self.floor.load(Ordering::Relaxed)
     }
+}
+
+/// Why a key's limiter gives no answer to a peek.
+enum Missed {
+    /// The key is unknown. The latest reading at which a key was evicted.
+    Unknown(Nanos),
+    /// The limiter's error.
+    Error(AcquireError),
 }

@@ -41,6 +41,47 @@ pub(crate) const TWINS: &[Twin] = &[
         found_by: &[],
     },
     Twin {
+        name: "raises_watermark_after_unlock",
+        bug: "It raises the eviction watermark after it has released the lock of the shard",
+        of: Shipped::Keyed,
+        file: "evict.rs",
+        shipped: "let is_it = is_it(k, entry);
+            if is_it {
+                self.floor.fetch_max(now, Ordering::Relaxed);
+            }
+            is_it
+        })?;",
+        seeded: "is_it(k, entry)
+        })?;
+        self.floor.fetch_max(now, Ordering::Relaxed);",
+        found_by: &[],
+    },
+    Twin {
+        name: "forgets_watermark_after_unlock",
+        bug: "It forgets all keys, and the eviction watermark after it has released the locks",
+        of: Shipped::Keyed,
+        file: "evict.rs",
+        shipped: "for (key, entry) in self.shards.clear(forget_watermark) {",
+        seeded: "let entries = self.shards.clear(|| ());
+        forget_watermark();
+        for (key, entry) in entries {",
+        found_by: &[],
+    },
+    Twin {
+        name: "clears_shard_by_shard",
+        bug: "It forgets the keys of one shard after the other, and then the eviction watermark",
+        of: Shipped::Keyed,
+        file: "shards.rs",
+        shipped: "let mut locked: Vec<_> = (0..shards.len()).map(lock).collect();
+        meanwhile();
+        let tables: Vec<_> = locked.iter_mut().map(|(shard, _)| take(&mut **shard)).collect();
+        drop(locked);",
+        seeded:
+            "let tables: Vec<_> = (0..shards.len()).map(|nth| take(&mut *lock(nth).0)).collect();
+        meanwhile();",
+        found_by: &[],
+    },
+    Twin {
         name: "leaves_without_a_word",
         bug: "Who leaves the line wakes nobody",
         of: Shipped::Queue,

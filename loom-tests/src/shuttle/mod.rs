@@ -17,7 +17,10 @@ mod writes;
 pub use crate::line::Line;
 pub use line::{line_finds, line_holds};
 pub use pct::{pct_finds, pct_holds};
-pub use random::{Calls, calls_of_keys, calls_that_change, calls_that_settle, plain_calls};
+pub use random::{
+    Calls, calls_of_cleared_keys, calls_of_keys, calls_of_swept_keys, calls_that_change,
+    calls_that_settle, plain_calls,
+};
 pub use schedule::Schedule;
 pub use suspended::{Bound, blocks, errs, goes_on, scripts, waits};
 pub use writes::{denials_that_write, denials_write_nothing, to_a_limiter, to_a_store};

@@ -112,10 +112,17 @@ fn judge<L, O: Callee>(
     after: &[(u64, u64, Answer)],
 ) -> Option<String> {
     let answers = history.iter().map(|made| made.answer.clone()).collect();
-    // While quotas change, all that is sure by times alone is the loosest of them.
-    let (counting, counted) = match script.changes() {
-        true => (script.limited_to(LOOSEST), Counted::All),
-        false => ((**script).clone(), subject.counted),
+    let clears = script.clears();
+    // While quotas change, all that is sure by times alone is the loosest of them. Each call that
+    // forgets all keys gives each of them one more allowance.
+    let (counting, counted) = match script.quotas[0] {
+        _ if script.changes() => (script.limited_to(LOOSEST), Counted::All),
+        quota if clears > 0 => {
+            let (limit, window) = (quota.limit() * (1 + clears), quota.window());
+            let limited = script.limited_to(&format!("{limit}/{window}ns"));
+            (limited, subject.counted)
+        }
+        _ => ((**script).clone(), subject.counted),
     };
     if counted != Counted::None
         && !script.resets()
@@ -123,7 +130,7 @@ fn judge<L, O: Callee>(
     {
         return Some(broken.to_string());
     }
-    if script.changes() && history.len() > MOST_IN_ORDER {
+    if clears > 0 || script.changes() && history.len() > MOST_IN_ORDER {
         return None;
     }
     if after.is_empty() {

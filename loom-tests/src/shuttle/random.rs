@@ -5,7 +5,7 @@ use rand::{Rng, SeedableRng};
 use windowpane_core::Cost;
 
 use crate::script::{
-    Call, Script, acquire, acquire_of, change, detailed, peek, peek_of, reset, settle, sweep,
+    Call, Script, acquire, acquire_of, change, clear, detailed, peek, peek_of, reset, settle, sweep,
 };
 
 /// Makes a script from a seed.
@@ -122,6 +122,29 @@ fn call_of_key(random: &mut SmallRng, now: u64, keys: u64) -> Call {
         1..=2 => peek_of(key, now),
         _ => acquire_of(key, now).costing(cost(random)),
     }
+}
+
+/// Requests for two keys, beside sweeps whose readings are a window ahead: a key is evicted by a late
+/// reading, and its next request has an earlier one.
+pub fn calls_of_swept_keys(seed: u64) -> Script {
+    let call: OneCall = |random, now| match random.random_range(0..4) {
+        0 => sweep(now + 16),
+        _ => acquire_of(random.random_range(1..=2), now),
+    };
+    calls(seed, &["2/16ns"], call).capacity(5)
+}
+
+/// Requests for one key in one window and sweeps at later readings by two threads; a third forgets all
+/// keys. So few threads are interrupted more often inside that call.
+pub fn calls_of_cleared_keys(seed: u64) -> Script {
+    let call: OneCall = |random, now| match random.random_range(0..4) {
+        0 => sweep(now + 16),
+        // All of one window.
+        _ => acquire_of(1, 96 + now % 16),
+    };
+    let mut script = calls(seed, &["1/16ns"], call).capacity(5);
+    script.threads.truncate(2);
+    script.thread([clear()])
 }
 
 /// What a thread that waits asks for.
