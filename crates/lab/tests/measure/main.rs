@@ -6,6 +6,7 @@ mod commands;
 mod compared;
 mod definitions;
 mod harness;
+mod histograms;
 mod keyed;
 mod memory;
 mod page;

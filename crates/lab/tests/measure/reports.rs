@@ -281,7 +281,7 @@ fn publishing_copies_under_date_and_machine_and_never_overwrites() {
     let published = publish::publish(latest.path(), results.path(), Some("My Machine")).unwrap();
     let place = published.place;
     assert_eq!(place, results.path().join("2024-05-12-my-machine"));
-    assert!(place.join("histograms/percentiles.csv").is_file());
+    assert!(place.join("histograms.hlog.gz").is_file());
     assert!(place.join("report.html").is_file());
     let before = files(&place);
     let again = publish::publish(latest.path(), results.path(), Some("My Machine"));
@@ -347,7 +347,7 @@ fn what_other_benches_recorded_at_the_same_revision_is_published_with_a_run() {
     });
     record_beside(results, "cut", |own| own["partial"] = "interrupted".into());
     record_beside(results, "elsewhere", |own| own["cpu"] = "another".into());
-    record_beside(results, "histograms", |_| ());
+    record_beside(results, "summary.csv", |_| ());
     record_beside(results, "pageless", |_| ());
     fs::remove_file(results.join("latest-pageless/README.md")).unwrap();
 
@@ -366,7 +366,7 @@ fn what_other_benches_recorded_at_the_same_revision_is_published_with_a_run() {
     assert!(reason("unknown").contains("is unknown"));
     assert!(reason("cut").contains("partial (interrupted)"));
     assert!(reason("elsewhere").contains("measured on another"));
-    assert!(reason("histograms").contains("of its own"));
+    assert!(reason("summary.csv").contains("of its own"));
     assert!(reason("pageless").contains("no page"));
     assert_eq!(published.left_out.len(), 7);
     let place = published.place;
