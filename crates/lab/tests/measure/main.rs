@@ -7,6 +7,7 @@ mod compared;
 mod definitions;
 mod harness;
 mod histograms;
+mod kept;
 mod keyed;
 mod memory;
 mod page;
