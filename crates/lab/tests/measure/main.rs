@@ -11,6 +11,7 @@ mod kept;
 mod keyed;
 mod memory;
 mod page;
+mod published;
 mod recorded;
 mod reports;
 mod stalled;
