@@ -254,7 +254,7 @@ fn read(path: &str) -> Option<String> {
     Some(text.trim().to_string())
 }
 
-fn output(program: &str, arguments: &[&str], directory: &Path) -> Option<String> {
+pub(crate) fn output(program: &str, arguments: &[&str], directory: &Path) -> Option<String> {
     let output = Command::new(program)
         .args(arguments)
         .current_dir(directory)

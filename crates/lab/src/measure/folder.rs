@@ -1,11 +1,15 @@
 //! Where a run is written: whole or not at all.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
-use anyhow::{Context, Error, Result, bail};
-use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use anyhow::{Context, Error, Result, anyhow, bail};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use hdrhistogram::serialization::V2DeflateSerializer;
+use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use serde::Serialize;
 
 use super::environment::Environment;
@@ -130,7 +134,7 @@ pub fn write_raw(recording: &Recording, folder: &Path) -> Result<()> {
     csv(folder, "keyed-attack.csv", &recording.keyed_attack)?;
     csv(folder, "stalled.csv", &recording.stalled)?;
     environment(folder, &recording.environment)?;
-    histograms(recording, &folder.join("histograms"))
+    histograms(recording, folder)
 }
 
 /// Writes `environment.json`.
@@ -181,47 +185,30 @@ pub fn check_file(file: &Path) -> Result<()> {
     Output::create(file).map(drop).map_err(Error::msg)
 }
 
-/// The histograms in HdrHistogram's V2 encoding, compressed, and their values by percentile.
-fn histograms(recording: &Recording, folder: &Path) -> Result<()> {
-    fs::create_dir(folder).context("cannot make the folder of histograms")?;
-    let mut serializer = V2DeflateSerializer::new();
-    for (name, merged) in &recording.histograms {
-        let mut bytes = Vec::new();
-        serializer
-            .serialize(&merged.times, &mut bytes)
-            .map_err(|error| io::Error::other(format!("{error:?}")))
-            .with_context(|| format!("cannot serialize {name}"))?;
-        fs::File::create(folder.join(format!("{name}.v2z")))
-            .and_then(|mut file| file.write_all(&bytes))
-            .with_context(|| format!("cannot write {name}"))?;
-    }
-    percentiles(recording, folder)
-}
+/// The file of a run's histograms.
+pub const HISTOGRAMS: &str = "histograms.hlog.gz";
 
-/// `percentiles.csv`: each histogram as a curve, so that a chart can be drawn without a library.
-fn percentiles(recording: &Recording, folder: &Path) -> Result<()> {
-    let write = || -> Result<()> {
-        let mut writer = csv::Writer::from_path(folder.join("percentiles.csv"))?;
-        writer.write_record([
-            "histogram",
-            "percentile",
-            "nanoseconds",
-            "samples_up_to_here",
-        ])?;
-        for (name, merged) in &recording.histograms {
-            let mut samples = 0;
-            // Two points each time the share of slower samples halves.
-            for step in merged.times.iter_quantiles(2) {
-                samples += step.count_since_last_iteration();
-                writer.write_record([
-                    name.as_str(),
-                    &format!("{:.6}", step.quantile_iterated_to() * 100.0),
-                    &step.value_iterated_to().min(merged.times.max()).to_string(),
-                    &samples.to_string(),
-                ])?;
-            }
-        }
-        Ok(writer.flush()?)
-    };
-    write().context("cannot write percentiles.csv")
+/// Writes [`HISTOGRAMS`], an interval log of HdrHistogram in gzip: one line per cell, tagged with its
+/// name, in nanoseconds, over the whole run.
+fn histograms(recording: &Recording, folder: &Path) -> Result<()> {
+    let environment = &recording.environment;
+    let took = Duration::try_from_secs_f64(environment.seconds).unwrap_or_default();
+    let mut builder = IntervalLogWriterBuilder::new();
+    // Readers of other languages expect this line.
+    builder.add_comment("[Histogram log format version 1.3]");
+    if let Ok(began) = environment.began.parse::<jiff::Timestamp>() {
+        builder.with_start_time(SystemTime::from(began));
+    }
+    let (mut text, mut serializer) = (Vec::new(), V2DeflateSerializer::new());
+    let mut log = builder.begin_log_with(&mut text, &mut serializer)?;
+    log.write_comment("Nanoseconds. One line per cell, all rounds together.")?;
+    for (name, merged) in &recording.histograms {
+        let tag = Tag::new(name).with_context(|| format!("`{name}` cannot be a tag"))?;
+        log.write_histogram(&merged.times, Duration::ZERO, took, Some(tag))
+            .map_err(|error| anyhow!("cannot serialize {name}: {error}"))?;
+    }
+    // The log is base64, a third larger than what it holds.
+    let mut archive = GzEncoder::new(Vec::new(), Compression::best());
+    archive.write_all(&text)?;
+    put(&folder.join(HISTOGRAMS), &archive.finish()?)
 }

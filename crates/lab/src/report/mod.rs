@@ -7,6 +7,7 @@ pub mod companions;
 pub mod compare;
 pub mod console;
 mod figures;
+pub mod kept;
 mod markdown;
 pub mod publish;
 mod ranking;

@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 
 use super::companions::{self, is_latest};
 use super::compare;
+use super::kept::{self, is_listed};
 use super::markdown::text::{code, table};
 use super::readme;
 use super::run::Run;
@@ -25,7 +26,8 @@ pub struct Published {
 
 /// Copies the run in `latest` to `results/<date>-<machine>/`; never over one that is there. The
 /// machine is `name`, or what its processor is called. Of the runs of other benches beside it, each
-/// `latest-NAME`, those that belong to it go along, as `NAME/` inside of it.
+/// `latest-NAME`, those that belong to it go along, as `NAME/` inside of it. Only listed files are
+/// copied ([`is_listed`]), and no folders.
 ///
 /// # Errors
 /// If there is no run, it is partial, or the place is taken or cannot be written.
@@ -77,14 +79,11 @@ pub fn publish(latest: &Path, results: &Path, name: Option<&str>) -> Result<Publ
 
 fn copy(from: &Path, to: &Path) -> Result<()> {
     for entry in fs::read_dir(from).with_context(|| format!("cannot read {}", from.display()))? {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
-            fs::create_dir(&target)?;
-            copy(&entry.path(), &target)?;
-        } else {
-            fs::copy(entry.path(), &target)
-                .with_context(|| format!("cannot copy {}", entry.path().display()))?;
+        let path = entry?.path();
+        let name = folder_name(&path);
+        if path.is_file() && is_listed(&name) {
+            fs::copy(&path, to.join(name))
+                .with_context(|| format!("cannot copy {}", path.display()))?;
         }
     }
     Ok(())
@@ -101,7 +100,7 @@ fn slug(name: &str) -> String {
 }
 
 /// The published runs, the newest first.
-fn published(results: &Path) -> Result<Vec<Run>> {
+pub(super) fn published(results: &Path) -> Result<Vec<Run>> {
     let mut runs: Vec<Run> = fs::read_dir(results)
         .with_context(|| format!("cannot read {}", results.display()))?
         .filter_map(|entry| Some(entry.ok()?.path()))
@@ -122,24 +121,35 @@ pub fn newest(results: &Path) -> Result<Option<Run>> {
     Ok(published(results)?.into_iter().next())
 }
 
-fn folder_name(run: &Run) -> String {
-    run.folder
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned()
+/// The last part of a path.
+pub(super) fn folder_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
 }
 
-const INDEX: &str = "\
+/// The index above its table.
+fn introduction() -> String {
+    format!(
+        "\
 # Published runs
 
-Each folder is one run: raw rows as CSV, the environment, histograms, and a report made from them.
-It is never overwritten. `cargo bench` and `cargo lab publish` make one. The mode tells how much was
-measured: `full` (`cargo bench -- --full`) is every cell; `default` and `quick` are fewer rounds and
-cells. *Beside it* are the runs of other benches at the same revision. `cargo lab compare A B` says which rows of two differ by more than the noise. This index is
-written by `cargo lab publish`.
+Each folder is one run: raw rows as CSV, the environment, the histograms (`{}`, an
+interval log of HdrHistogram), and a report made from them. `cargo bench` and `cargo lab publish` make
+one, and no run is overwritten. This folder keeps at most {} runs, in {} files and {} MB, and the newest one's
+page; publishing removes what is more. Older runs are in the history: `git log -- results`.
 
-";
+The mode tells how much was measured: `full` (`cargo bench -- --full`) is every cell; `default` and
+`quick` are fewer rounds and cells. *Beside it* are the runs of other benches at the same revision.
+`cargo lab compare A B` says which rows of two runs differ by more than the noise.
+`cargo lab publish` writes this index.
+
+",
+        folder::HISTOGRAMS,
+        kept::RUNS,
+        kept::FILES,
+        kept::BYTES / 1_000_000
+    )
+}
 
 /// Writes `results/README.md`: every published run, the newest first.
 ///
@@ -150,7 +160,7 @@ pub fn write_index(results: &Path) -> Result<()> {
     let rows: Vec<Vec<String>> = runs
         .iter()
         .map(|run| {
-            let name = folder_name(run);
+            let name = folder_name(&run.folder);
             let environment = &run.environment;
             let beside = companions::inside(&run.folder)?;
             let links: Vec<String> = beside.iter().map(|c| c.link(&format!("{name}/"))).collect();
@@ -187,14 +197,14 @@ pub fn write_index(results: &Path) -> Result<()> {
     folder::text(
         results,
         "README.md",
-        &format!("{INDEX}{}", list.trim_end().to_string() + "\n"),
+        &format!("{}{}\n", introduction(), list.trim_end()),
     )
 }
 
 /// A link to the run's page for a browser, where it has one: runs of before the page have none.
 fn page(run: &Run) -> String {
     match run.folder.join("report.html").is_file() {
-        true => format!(" ([page]({}/report.html))", folder_name(run)),
+        true => format!(" ([page]({}/report.html))", folder_name(&run.folder)),
         false => String::new(),
     }
 }
@@ -202,7 +212,11 @@ fn page(run: &Run) -> String {
 /// The link to the comparison that a run keeps with another.
 fn compared(run: &Run) -> String {
     match run.folder.join(compare::FILE).is_file() {
-        true => format!(" ([compared]({}/{}))", folder_name(run), compare::FILE),
+        true => format!(
+            " ([compared]({}/{}))",
+            folder_name(&run.folder),
+            compare::FILE
+        ),
         false => String::new(),
     }
 }
@@ -231,7 +245,7 @@ pub fn fill_figures(workspace: &Path) -> Result<Vec<PathBuf>> {
             let told = || file.display().to_string();
             let text =
                 fs::read_to_string(&file).with_context(|| format!("cannot read {}", told()))?;
-            let place = format!("{way}/{}", folder_name(run));
+            let place = format!("{way}/{}", folder_name(&run.folder));
             let text = readme::fill(&text, run, &place).with_context(told)?;
             Ok((file, text))
         })

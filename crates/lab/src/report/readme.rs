@@ -10,12 +10,24 @@ use super::run::Run;
 use super::verdict::{on_threads, verdict};
 use crate::measure::state::{LIMIT, State};
 
+const IN_A_BROWSER: &str = "[report.html](report.html) in a browser or its twin ";
+const COMPARED: &str = "[COMPARE.md](COMPARE.md) compares it with another run, row by row.";
+
+/// Returns the Markdown of a run without its charts, each a paragraph of its own, and without what it
+/// says of the page and of the comparison: for a run that keeps none of them.
+pub(super) fn without_page(text: &str) -> String {
+    let is_kept = |part: &&str| !part.starts_with("![") && part.trim_end() != COMPARED;
+    let parts: Vec<&str> = text.split("\n\n").filter(is_kept).collect();
+    let text = parts.join("\n\n").replace(IN_A_BROWSER, "");
+    text.trim_end().to_string() + "\n"
+}
+
 /// The page of a run's folder: the exact command first, and at the end the runs of other benches that
 /// were published with it.
 pub(super) fn of_run(run: &Run, beside: &[Companion]) -> String {
     let mut text = format!("```sh\n{}\n```\n\n", run.environment.command);
     text += &format!(
-        "at revision {} on {}, {} cores, {}. Read [report.html](report.html) in a browser or its twin [REPORT.md](REPORT.md); the verdict:\n\n",
+        "at revision {} on {}, {} cores, {}. Read {IN_A_BROWSER}[REPORT.md](REPORT.md); the verdict:\n\n",
         code(&run.environment.git_revision),
         run.environment.cpu,
         run.environment.cores,
@@ -25,10 +37,7 @@ pub(super) fn of_run(run: &Run, beside: &[Companion]) -> String {
         text += &format!("- {sentence}\n");
     }
     if run.folder.join(compare::FILE).is_file() {
-        text += &format!(
-            "\n[{0}]({0}) compares it with another run, row by row.\n",
-            compare::FILE
-        );
+        text += &format!("\n{COMPARED}\n");
     }
     let links: Vec<String> = beside.iter().map(|companion| companion.link("")).collect();
     if !links.is_empty() {
@@ -130,6 +139,18 @@ fn cell(run: &Run, name: &str, state: State, threads: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn charts_and_page_are_taken_out_of_markdown() {
+        assert_eq!(COMPARED.matches(compare::FILE).count(), 2);
+        assert_eq!(IN_A_BROWSER.matches(super::super::PAGE_FILE).count(), 2);
+        let text = format!(
+            "# A\n\n![b](b.svg)\n\n![c](c.svg)\n\nData: d\n\nRead {IN_A_BROWSER}e\n\n- ![f](g)\n\n{COMPARED}\n"
+        );
+        let without = "# A\n\nData: d\n\nRead e\n\n- ![f](g)\n";
+        assert_eq!(without_page(&text), without);
+        assert_eq!(without_page(without), without);
+    }
 
     #[test]
     fn without_its_markers_nothing_is_filled() {

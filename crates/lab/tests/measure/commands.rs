@@ -95,6 +95,10 @@ fn a_run_is_published_with_its_comparison_or_not_at_all() {
         std::fs::create_dir_all(results.join(run)).unwrap();
         recorded::write(&[], &results.join(run));
     }
+    let environment = results.join("first/environment.json");
+    let text = std::fs::read_to_string(&environment).unwrap();
+    std::fs::write(&environment, text.replace("2024-05-12", "2024-05-11")).unwrap();
+    std::fs::write(results.join("first/report.html"), "").unwrap();
     let publish = |against: &str| {
         Command::new(env!("CARGO_BIN_EXE_lab"))
             .args(["publish", "--name", "x", "--against", against])
@@ -113,6 +117,13 @@ fn a_run_is_published_with_its_comparison_or_not_at_all() {
     assert!(output.status.success(), "{error}");
     let kept = std::fs::read_to_string(published.join("COMPARE.md")).unwrap();
     assert!(kept.contains("Same commit. In "), "{kept}");
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        told.contains("removed the page and the charts of "),
+        "{told}"
+    );
+    assert!(!results.join("first/report.html").exists());
+    assert!(published.join("report.html").is_file());
 }
 
 #[test]

@@ -281,7 +281,7 @@ fn publishing_copies_under_date_and_machine_and_never_overwrites() {
     let published = publish::publish(latest.path(), results.path(), Some("My Machine")).unwrap();
     let place = published.place;
     assert_eq!(place, results.path().join("2024-05-12-my-machine"));
-    assert!(place.join("histograms/percentiles.csv").is_file());
+    assert!(place.join("histograms.hlog.gz").is_file());
     assert!(place.join("report.html").is_file());
     let before = files(&place);
     let again = publish::publish(latest.path(), results.path(), Some("My Machine"));
@@ -324,10 +324,10 @@ fn record_beside(
     let mut environment = serde_json::from_str(&environment).unwrap();
     change(&mut environment);
     let place = results.join(format!("latest-{name}"));
-    fs::create_dir_all(place.join("charts")).unwrap();
+    fs::create_dir_all(&place).unwrap();
     fs::write(place.join("environment.json"), environment.to_string()).unwrap();
     fs::write(place.join("README.md"), format!("# {name}\n")).unwrap();
-    fs::write(place.join("charts/rates.svg"), "<svg/>").unwrap();
+    fs::write(place.join("rates.svg"), "<svg/>").unwrap();
 }
 
 #[test]
@@ -347,7 +347,7 @@ fn what_other_benches_recorded_at_the_same_revision_is_published_with_a_run() {
     });
     record_beside(results, "cut", |own| own["partial"] = "interrupted".into());
     record_beside(results, "elsewhere", |own| own["cpu"] = "another".into());
-    record_beside(results, "histograms", |_| ());
+    record_beside(results, "summary.csv", |_| ());
     record_beside(results, "pageless", |_| ());
     fs::remove_file(results.join("latest-pageless/README.md")).unwrap();
 
@@ -366,11 +366,11 @@ fn what_other_benches_recorded_at_the_same_revision_is_published_with_a_run() {
     assert!(reason("unknown").contains("is unknown"));
     assert!(reason("cut").contains("partial (interrupted)"));
     assert!(reason("elsewhere").contains("measured on another"));
-    assert!(reason("histograms").contains("of its own"));
+    assert!(reason("summary.csv").contains("of its own"));
     assert!(reason("pageless").contains("no page"));
     assert_eq!(published.left_out.len(), 7);
     let place = published.place;
-    assert!(place.join("redis/charts/rates.svg").is_file());
+    assert!(place.join("redis/rates.svg").is_file());
     assert!(!place.join("old").exists() && !place.join("dirty").exists());
     let page = fs::read_to_string(place.join("README.md")).unwrap();
     assert!(

@@ -4,11 +4,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use windowpane_lab::measure::folder;
-use windowpane_lab::report::{Run, compare, publish};
+use windowpane_lab::report::{Run, compare, kept, publish};
 
 /// Copies the latest run to results/DATE-MACHINE/, never over another, and refreshes the index
 /// and the README's figures. What other benches recorded beside it, in results/latest-NAME, goes
 /// along as NAME/ if it is of the same revision and machine, and of an unchanged work tree.
+/// results/ keeps at most 3 runs, 150 files and 6 MB: the pages of older runs are removed, and then
+/// the oldest runs, if git has committed them.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The machine's name in the folder's; the processor's name if left out.
@@ -44,11 +46,14 @@ pub(crate) fn run(args: Args) -> ExitCode {
                 kept.display()
             );
         }
+        for removed in kept::trim(&results, args.against.as_deref(), kept::in_history)? {
+            println!("removed {removed}");
+        }
         publish::write_index(&results)?;
         println!("refreshed {}", results.join("README.md").display());
         for file in publish::fill_figures(&folder::workspace())? {
             println!("filled the figures of {}", file.display());
         }
-        Ok(())
+        kept::check(&results)
     }))
 }

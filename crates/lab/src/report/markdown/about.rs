@@ -4,6 +4,7 @@ use super::super::figures::thousands;
 use super::super::run::Run;
 use super::super::verdict::code;
 use super::text::{block, data, left_aligned, strings, words, yes};
+use crate::measure::folder::HISTOGRAMS;
 
 pub(super) fn who(run: &Run) -> String {
     let rows: Vec<Vec<String>> = run
@@ -96,7 +97,7 @@ pub(super) fn reproduce(run: &Run) -> String {
         "## Reproduce\n\n{}\
          at the revision above, in a clean work tree. The order of the rounds follows from the seed. \
          A row of the raw data is a measurement a round; round 0 in `latency.csv` is all rounds' histograms together, round 0 in `throughput.csv` the pairs before the first round. \
-         `summary.csv` holds the medians, ratios and noise told here, `histograms/` the histograms themselves (HdrHistogram V2, compressed, and as `percentiles.csv`).\n\n",
+         `summary.csv` holds the medians, ratios and noise told here. `{HISTOGRAMS}` holds the histograms: an interval log of HdrHistogram in gzip, one line per cell.\n\n",
         block("sh", &run.environment.command)
     )
 }

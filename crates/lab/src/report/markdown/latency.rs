@@ -8,14 +8,13 @@ use super::super::run::Run;
 use super::super::verdict::{code, on_threads};
 use super::percentiles;
 use super::text::{capital, count_for_nothing, data, image, items, spread, strings, table};
+use crate::measure::folder::HISTOGRAMS;
 use crate::measure::latency::{LABELS, Latency};
 use crate::measure::rows::LatencyRow;
 use crate::measure::state::State;
 
 /// The file of percentiles, a row a round.
 const LATENCY: &str = "latency.csv";
-/// The file of the histograms' percentiles.
-const HISTOGRAMS: &str = "histograms/percentiles.csv";
 
 pub(super) fn latency<L: Latency>(run: &Run) -> String {
     let cells = run.latency_cells::<L>();
