@@ -7,13 +7,13 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput};
-use windowpane_lab::contestants::Contestant;
-use windowpane_lab::measure::arguments::criterion_mode;
-use windowpane_lab::measure::definitions;
-use windowpane_lab::measure::plan::Mode;
-use windowpane_lab::measure::state::State;
-use windowpane_lab::measure::throughput::{Cell, iterations, pace, prepare};
-use windowpane_lab::measure::versus::everyone;
+use windowpane_lab_contestants::Contestant;
+use windowpane_lab_contestants::everyone;
+use windowpane_lab_measure::arguments::criterion_mode;
+use windowpane_lab_measure::definitions;
+use windowpane_lab_measure::plan::Mode;
+use windowpane_lab_measure::state::State;
+use windowpane_lab_measure::throughput::{Cell, iterations, pace, prepare};
 
 /// Samples, and milliseconds of warming and measuring.
 fn extent(mode: Mode) -> (usize, u64, u64) {

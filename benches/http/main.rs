@@ -19,10 +19,10 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use tokio::runtime::Runtime;
-use windowpane_lab::measure::arguments::Arguments;
-use windowpane_lab::measure::environment::{Environment, cores};
-use windowpane_lab::measure::folder;
-use windowpane_lab::measure::plan::Mode;
+use windowpane_lab_measure::arguments::Arguments;
+use windowpane_lab_measure::environment::{Environment, cores};
+use windowpane_lab_measure::folder;
+use windowpane_lab_measure::plan::Mode;
 
 use flood::Flood;
 use generator::{ABSENT, Generator, Keys};

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use windowpane_lab::measure::environment::cores;
-use windowpane_lab::report::console::markdown_table;
-use windowpane_lab::report::spread::{Difference, Spread};
+use windowpane_lab_ground::spread::{Difference, Spread};
+use windowpane_lab_measure::environment::cores;
+use windowpane_lab_report::console::markdown_table;
 
 use crate::Extent;
 use crate::flood::Flooded;

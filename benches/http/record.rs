@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use windowpane_lab::measure::environment::Environment;
-use windowpane_lab::report::companions;
-use windowpane_lab::report::spread::{Difference, Spread, by_round, compare_paired, noise};
+use windowpane_lab_ground::spread::{Difference, Spread, by_round, compare_paired, noise};
+use windowpane_lab_measure::environment::Environment;
+use windowpane_lab_report::companions;
 
 use crate::flood::Flooded;
 use crate::generator::{Generator, PERCENTILES, Told};

@@ -10,7 +10,7 @@ use windowpane_baselines::GcraRule;
 use windowpane_cas_ring::CasRing;
 use windowpane_core::{BuildError, Cost, Decision, Nanos, Quotas, RateLimiter};
 use windowpane_keyed::{FlatTable, KeyedLimiter, SharedRule};
-use windowpane_lab::registry::{ALGORITHMS, BuildOptions};
+use windowpane_lab_contestants::registry::{ALGORITHMS, BuildOptions};
 use windowpane_packed_counter::TwoWindowRule;
 
 /// How often each case calls; the command divides by it, so it is printed.

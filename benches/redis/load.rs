@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use hdrhistogram::Histogram;
-use windowpane_lab::measure::latency::histogram;
+use windowpane_lab_ground::latency::histogram;
 
 use crate::contestants::Contestant;
 use crate::processor::{Meter, Spent};

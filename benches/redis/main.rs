@@ -22,10 +22,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
-use windowpane_lab::measure::arguments::Arguments;
-use windowpane_lab::measure::environment::Environment;
-use windowpane_lab::measure::folder;
-use windowpane_lab::measure::plan::Mode;
+use windowpane_lab_measure::arguments::Arguments;
+use windowpane_lab_measure::environment::Environment;
+use windowpane_lab_measure::folder;
+use windowpane_lab_measure::plan::Mode;
 
 use contestants::{Contestant, NAMES};
 use load::{Cell, Measured, State};

@@ -1,6 +1,6 @@
 //! Whether the decisions that were measured are the right ones: `-- --test` ends with status 1 if not.
 
-use windowpane_lab::report::spread::Spread;
+use windowpane_lab_ground::spread::Spread;
 
 use crate::contestants::limits;
 use crate::load::State;

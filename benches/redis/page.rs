@@ -2,10 +2,10 @@
 
 use anyhow::Result;
 use hdrhistogram::Histogram;
-use windowpane_lab::measure::latency::{LABELS, Percentiles, histogram};
-use windowpane_lab::report::charts::{Curve, curves};
-use windowpane_lab::report::console::markdown_table;
-use windowpane_lab::report::spread::{Spread, noise};
+use windowpane_lab_ground::latency::{LABELS, Percentiles, histogram};
+use windowpane_lab_ground::spread::{Spread, noise};
+use windowpane_lab_report::charts::{Curve, curves};
+use windowpane_lab_report::console::markdown_table;
 
 use crate::contestants::{AGAIN, NAMES, ONE, commands_of, limits, nothing_beside};
 use crate::load::State;

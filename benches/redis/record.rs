@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use windowpane_lab::measure::environment::Environment;
-use windowpane_lab::measure::folder;
-use windowpane_lab::measure::latency::{LABELS, Percentiles};
-use windowpane_lab::report::companions;
-use windowpane_lab::report::spread::Spread;
+use windowpane_lab_ground::latency::{LABELS, Percentiles};
+use windowpane_lab_ground::spread::Spread;
+use windowpane_lab_measure::environment::Environment;
+use windowpane_lab_measure::folder;
+use windowpane_lab_report::companions;
 
 use crate::contestants::{AGAIN, NAMES};
 use crate::denials::Denials;

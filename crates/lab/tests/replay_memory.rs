@@ -7,8 +7,8 @@ use std::io::{self, Read};
 
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use windowpane_core::Quotas;
-use windowpane_lab::registry::{ALGORITHMS, Algorithm};
 use windowpane_lab::replay::{Options, Progress, replay};
+use windowpane_lab_contestants::registry::{ALGORITHMS, Algorithm};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;

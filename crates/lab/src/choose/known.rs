@@ -83,13 +83,13 @@ impl Known {
 
 /// A whole number as Rust writes it, thousands set apart.
 fn digits(number: u64) -> String {
-    crate::report::thousands(number).replace(',', "_")
+    windowpane_lab_ground::figures::thousands(number).replace(',', "_")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contestants;
+    use windowpane_lab_contestants as contestants;
 
     fn need(quotas: &[&str], keys: u64) -> Need {
         Need {

@@ -17,8 +17,7 @@ pub mod rank;
 pub mod text;
 
 use serde::Serialize;
-
-use crate::report::Run;
+use windowpane_lab_report::Run;
 
 pub use need::Need;
 pub use rank::{Figures, Place, RuledOut};

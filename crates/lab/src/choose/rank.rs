@@ -4,15 +4,16 @@ use std::cmp::Ordering;
 
 use serde::Serialize;
 use windowpane_core::{Cost, Unit};
+use windowpane_lab_contestants::{self as contestants, Contestant};
+use windowpane_lab_ground::clock::{BenchClock, LabClock, Pace};
+use windowpane_lab_ground::figures::{bytes, percent, thousands, times};
+use windowpane_lab_measure::rows::ContestantRow;
+use windowpane_lab_measure::state::State;
+use windowpane_lab_report::{Run, on_threads};
 
 use super::known::known;
 use super::memory::{MOST_COUNTED, Source, bytes_a_key};
 use super::need::Need;
-use crate::contestants::{self, Contestant};
-use crate::measure::clock::{BenchClock, LabClock, Pace};
-use crate::measure::rows::ContestantRow;
-use crate::measure::state::State;
-use crate::report::{Run, bytes, on_threads, percent, thousands, times};
 
 /// The figures behind a place.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -399,7 +400,7 @@ pub(super) fn in_bytes(count: u64) -> String {
         |(unit, size)| {
             format!(
                 "{} {unit}",
-                crate::report::digits(count as f64 / size as f64)
+                windowpane_lab_ground::figures::digits(count as f64 / size as f64)
             )
         },
     )

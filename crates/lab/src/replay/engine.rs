@@ -4,20 +4,17 @@ use std::cmp::Reverse;
 use std::io::Read;
 
 use windowpane_core::{Cost, Nanos, Quotas};
+use windowpane_lab_contestants::registry::{self, Algorithm, BuildOptions, ORACLE};
+use windowpane_lab_input::{Ahead, Batch, Format, InputError, InputOptions, Keys, Requests};
 use windowpane_mutex_log::OnRegression;
 
-use super::ahead::Ahead;
-use super::batch::Batch;
 use super::error::ReplayError;
-use super::input::{Format, InputOptions, Requests};
 use super::judge::Judge;
-use super::keys::Keys;
 use super::run::{Answer, Meter, Run};
 use super::summary::{
     AlgorithmSummary, Client, Comparison, InputSummary, MOST_DENIED, SCHEMA, Skipped, Summary,
 };
 use super::tally::Tally;
-use crate::registry::{self, Algorithm, BuildOptions, ORACLE};
 
 /// What is to be replayed, and how.
 #[derive(Clone)]
@@ -156,7 +153,7 @@ pub fn replay(
     observers: &mut [&mut dyn Observer],
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Summary, ReplayError> {
-    let requests = Requests::open(source, &options.input).map_err(|error| error.of(name))?;
+    let requests = Requests::open(source, name, &options.input)?;
     let format = requests.format();
     let mut engine = Engine::new(options)?;
     let mut ahead = Ahead::read(requests, name, options.skip_bad);
@@ -180,7 +177,7 @@ pub fn replay(
             (bad, _) => format!("nothing but bad lines ({bad})"),
         };
         let input = name.into();
-        return Err(ReplayError::Empty { input, found });
+        return Err(InputError::Empty { input, found }.into());
     }
     let input = InputSummary {
         name: name.into(),

@@ -215,7 +215,7 @@ pub fn soak(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::ALGORITHMS;
+    use windowpane_lab_contestants::registry::ALGORITHMS;
 
     #[test]
     fn every_limiter_of_the_registry_is_soaked() {

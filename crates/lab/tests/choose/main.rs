@@ -1,6 +1,6 @@
 //! `lab choose`: the ranking, who is ruled out, and code that compiles.
 
 mod command;
-#[path = "../measure/recorded.rs"]
+#[path = "../../../lab-report/tests/report/recorded.rs"]
 mod recorded;
 mod snippets;

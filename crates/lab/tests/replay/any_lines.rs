@@ -3,10 +3,9 @@
 
 use proptest::prelude::*;
 use windowpane_core::Quotas;
-use windowpane_lab::registry::{ALGORITHMS, Algorithm};
-use windowpane_lab::replay::{
-    Decided, Format, InputOptions, Observer, Options, ReplayError, TimeUnit, replay,
-};
+use windowpane_lab::replay::{Decided, Observer, Options, ReplayError, replay};
+use windowpane_lab_contestants::registry::{ALGORITHMS, Algorithm};
+use windowpane_lab_input::{Format, InputOptions, TimeUnit};
 
 /// Counts rows, and looks at what they hold.
 struct Counter(u64);

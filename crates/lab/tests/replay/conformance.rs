@@ -3,7 +3,7 @@
 #[path = "../../../core/tests/conformance/mod.rs"]
 mod cases;
 
-use windowpane_lab::registry::{ALGORITHMS, ORACLE};
+use windowpane_lab_contestants::registry::{ALGORITHMS, ORACLE};
 
 use self::cases::{Request, nanos};
 use super::support::{Folder, rows};

@@ -11,11 +11,13 @@ use std::process::ExitCode;
 
 use clap::{ArgAction, ValueEnum, value_parser};
 use windowpane_core::Quotas;
-use windowpane_lab::registry::{ALGORITHMS, Algorithm, BuildOptions, ORACLE};
 use windowpane_lab::replay::{
-    ColumnNames, Decisions, Disagreements, Format, InputOptions, Observer, Options, Output,
-    ReplayError, Report, Skipped, Summary, TimeUnit, one_line, render, replay,
+    Decisions, Disagreements, Observer, Options, ReplayError, Report, Skipped, Summary, render,
+    replay,
 };
+use windowpane_lab_contestants::registry::{ALGORITHMS, Algorithm, BuildOptions, ORACLE};
+use windowpane_lab_ground::output::Output;
+use windowpane_lab_input::{ColumnNames, Format, InputError, InputOptions, TimeUnit, one_line};
 use windowpane_mutex_log::OnRegression;
 
 use self::progress::Bar;
@@ -140,8 +142,9 @@ enum Regression {
 pub(crate) fn run(args: Args) -> ExitCode {
     ending::leave_nothing_unfinished();
     match run_all(&args) {
-        Ok(()) | Err(ReplayError::ClosedPipe) => ExitCode::SUCCESS,
-        Err(error @ ReplayError::BadLine { .. }) => {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
+        Err(error @ ReplayError::Input(InputError::BadLine { .. })) => {
             // As compilers say it, for editors to find the place.
             tell(&error.to_string());
             ExitCode::from(BAD)
@@ -377,7 +380,7 @@ impl Args {
 }
 
 fn find(name: &str) -> Result<&'static Algorithm, ReplayError> {
-    windowpane_lab::registry::find(name).ok_or_else(|| {
+    windowpane_lab_contestants::registry::find(name).ok_or_else(|| {
         let names: Vec<&str> = ALGORITHMS.iter().map(|algorithm| algorithm.name).collect();
         ReplayError::Usage(format!(
             "unknown algorithm `{name}`: expected {}, or all",
