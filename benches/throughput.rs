@@ -39,8 +39,8 @@ fn bench(criterion: &mut Criterion, mode: Mode) {
         for contestant in everyone() {
             let name = contestant.info().name;
             let one = Cell { state, threads: 1 };
-            if let Err(cannot) = pace(&*contestant, one, Duration::ZERO)
-                .and_then(|pace| prepare(&*contestant, state, pace))
+            if let Err(cannot) = pace(contestant, one, Duration::ZERO)
+                .and_then(|pace| prepare(contestant, state, pace))
             {
                 println!("throughput/{}/{name}: {cannot}", state.word());
                 continue;
@@ -50,7 +50,7 @@ fn bench(criterion: &mut Criterion, mode: Mode) {
                 group.throughput(Throughput::Elements(threads as u64));
                 let id = BenchmarkId::new(name, threads);
                 group.bench_with_input(id, &cell, |bencher, &cell| {
-                    run(bencher, &*contestant, cell);
+                    run(bencher, contestant, cell);
                 });
             }
         }

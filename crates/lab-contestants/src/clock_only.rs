@@ -14,8 +14,9 @@ impl Adapter for ClockOnly {
     const INFO: Info = Info {
         name: "clock-only",
         origin: Origin::Floor,
-        exact: false,
         rule: Rule::Other,
+        keeps_quota: false,
+        costs_take_long: false,
         about: "no limiter: one reading of the clock, which every decision needs",
         clock: SHARED_CLOCK,
         cannot: "limits nothing",

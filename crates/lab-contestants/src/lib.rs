@@ -1,29 +1,30 @@
 //! Who is measured: the limiters of this workspace and their rivals, behind one adapter trait.
 //!
-//! A new limiter of ours is an entry in the [`registry`](crate::registry). A new rival is one file
-//! here with an [`Adapter`], and one line in [`all`].
+//! The one [table](table::TABLE) says which limiters exist; every other list derives from it.
 
 #![forbid(unsafe_code)]
 
 mod clock_only;
-mod governor;
+mod code;
+#[cfg(test)]
+mod dummy;
 mod instance;
 pub mod keyed;
 mod ours;
-mod plain_log;
-mod rate_net;
-mod ratelimit;
 pub mod registry;
-mod store;
-mod trypema;
+mod rivals;
+pub mod table;
 
 use windowpane_core::{Clock, Quota, Quotas};
 use windowpane_lab_ground::clock::{LabClock, SimulatedClock};
 
 pub use clock_only::ClockOnly;
+pub use code::Code;
 pub use instance::{Decide, Instance, Told};
-pub use ours::{Ours, on_clock};
-pub use store::Store;
+pub use ours::replayed::Store;
+pub use ours::{on_clock, soaked};
+
+use table::TABLE;
 
 /// Whose limiter it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,10 +73,12 @@ pub struct Info {
     pub name: &'static str,
     /// Whose it is.
     pub origin: Origin,
-    /// Whether it decides as the log of accepted requests would.
-    pub exact: bool,
     /// The rule that it decides by.
     pub rule: Rule,
+    /// Whether no window can ever hold more than the quota, exact or not.
+    pub keeps_quota: bool,
+    /// Whether a cost of `k` takes time that grows with `k`.
+    pub costs_take_long: bool,
     /// What it is, in one line.
     pub about: &'static str,
     /// How it reads the clock that all share, or that it does not and why.
@@ -86,6 +89,13 @@ pub struct Info {
     pub memory: &'static str,
     /// That formula as the most bytes a key may take at a limit, if it has one.
     pub memory_at_most: Option<fn(u64) -> u64>,
+}
+
+impl Info {
+    /// Whether it decides as the log of accepted requests would.
+    pub fn is_exact(&self) -> bool {
+        self.rule == Rule::Exact
+    }
 }
 
 /// The clock of everyone who lets it be set.
@@ -155,24 +165,14 @@ impl<A: Adapter> Contestant for A {
     }
 }
 
-/// Everyone: ours in the registry's order, then the rivals. The floor is not among them.
-pub fn all() -> Vec<Box<dyn Contestant>> {
-    let mut all = ours::all();
-    let rivals: [Box<dyn Contestant>; 6] = [
-        Box::new(governor::Governor),
-        Box::new(rate_net::SlidingLog),
-        Box::new(rate_net::SlidingCounter),
-        Box::new(ratelimit::TokenBucket),
-        Box::new(trypema::Absolute),
-        Box::new(plain_log::PlainLog),
-    ];
-    all.extend(rivals);
-    all
+/// Returns all limiters: ours, then the rivals. The floor is not among them.
+pub fn all() -> Vec<&'static dyn Contestant> {
+    TABLE.contestants()
 }
 
-/// Everyone and the floor.
-pub fn everyone() -> Vec<Box<dyn Contestant>> {
+/// Returns all limiters and the floor.
+pub fn everyone() -> Vec<&'static dyn Contestant> {
     let mut everyone = all();
-    everyone.push(Box::new(ClockOnly));
+    everyone.push(&ClockOnly);
     everyone
 }

@@ -1,7 +1,7 @@
 //! The page "Which one?" tells what the limiters answer: here they are asked.
 
 use windowpane_core::{Cost, Nanos, Quota};
-use windowpane_lab_contestants::registry::{ALGORITHMS, BuildOptions};
+use windowpane_lab_contestants::registry::{BuildOptions, algorithms};
 
 const PAGE: &str = include_str!("../../windowpane/WHICH.md");
 const SECOND: Nanos = 1_000_000_000;
@@ -15,7 +15,7 @@ fn seconds(nanos: Nanos) -> String {
 #[test]
 fn the_same_requests_are_answered_as_the_page_says() {
     let quota: Quota = "3/10s".parse().unwrap();
-    for algorithm in ALGORITHMS {
+    for algorithm in algorithms() {
         let limiter = (algorithm.build)(&quota.into(), BuildOptions::default()).unwrap();
         let answers = [0, 4, 7, 8, 10, 13].map(|at| {
             let decision = limiter.acquire_at(at * SECOND, Cost::ONE).unwrap();
@@ -24,7 +24,7 @@ fn the_same_requests_are_answered_as_the_page_says() {
                 Some(denied) => format!("{} s", seconds(denied.retry_after_nanos().unwrap())),
             }
         });
-        let row = format!("| `{}` | {} |", algorithm.name, answers.join(" | "));
+        let row = format!("| `{}` | {} |", algorithm.info.name, answers.join(" | "));
         assert!(PAGE.contains(&row), "expected in WHICH.md: {row}");
     }
 }

@@ -214,7 +214,7 @@ fn share(cell: &str, allowed: f64, cannot: &str) -> String {
 }
 
 /// Who lets a cost above the limit pass, on the real clock: it could never fit.
-pub fn costs(everyone: &[Box<dyn Contestant>]) -> Vec<Finding> {
+pub fn costs(everyone: &[&dyn Contestant]) -> Vec<Finding> {
     let quota: Quota = "10/60s".parse().expect("a quota");
     let mut findings = Vec::new();
     for contestant in everyone {

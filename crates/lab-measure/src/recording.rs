@@ -77,7 +77,7 @@ impl Recording {
         let row = |info: Info| ContestantRow {
             contestant: info.name.into(),
             origin: info.origin.word().into(),
-            exact: info.exact,
+            exact: info.is_exact(),
             about: info.about.into(),
             clock: info.clock.into(),
             cannot: info.cannot.into(),

@@ -40,9 +40,9 @@ pub struct Session<'a> {
     /// What is measured.
     pub plan: Plan,
     /// Who is measured, the floor among them.
-    pub everyone: &'a [Box<dyn Contestant>],
+    pub everyone: &'a [&'a dyn Contestant],
     /// Who is measured over many keys.
-    pub keyed: &'a [Box<dyn KeyedContestant>],
+    pub keyed: &'a [&'a dyn KeyedContestant],
     /// The requests that accuracy is measured on.
     pub traffic: &'a [Traffic],
     /// What is allocated now, by the allocator that the program counts with.
@@ -149,7 +149,7 @@ impl Session<'_> {
         let on_everyone = attacks.flat_map(|attack| {
             self.keyed.iter().map(move |contestant| {
                 let name = format!("keyed/{}/{}", attack.name, contestant.info().name);
-                (name, &**contestant, attack)
+                (name, *contestant, attack)
             })
         });
         on_everyone.filter(|(name, ..)| name.contains(&self.filter))
@@ -345,14 +345,12 @@ impl Session<'_> {
                 .note(&format!("memory and accuracy: {}", contestant.info().name));
             recording
                 .memory
-                .extend(memory::measure(&**contestant, self.live_bytes));
+                .extend(memory::measure(*contestant, self.live_bytes));
             for traffic in self.traffic {
                 if self.is_interrupted() {
                     return;
                 }
-                recording
-                    .accuracy
-                    .push(accuracy::row(&**contestant, traffic));
+                recording.accuracy.push(accuracy::row(*contestant, traffic));
             }
         }
         let extent = keyed::Extent::of(self.plan.mode);
@@ -362,7 +360,7 @@ impl Session<'_> {
             }
             self.progress
                 .note(&format!("memory of many keys: {}", contestant.info().name));
-            let rows = keyed::measure_memory(&**contestant, &extent, self.live_bytes);
+            let rows = keyed::measure_memory(*contestant, &extent, self.live_bytes);
             recording.keyed_memory.extend(rows);
         }
     }
@@ -379,7 +377,7 @@ impl Session<'_> {
                 if self.is_interrupted() {
                     return;
                 }
-                let row = stalled::row(&**contestant, state, length);
+                let row = stalled::row(*contestant, state, length);
                 recording.stalled.push(row);
             }
         }
@@ -409,13 +407,13 @@ impl Session<'_> {
         }
         self.progress.step(&self.name(job));
         if let Kind::Keyed(nth, side) = job.kind {
-            let (contestant, cell) = (&*self.keyed[job.contestant], self.plan.keyed[nth]);
+            let (contestant, cell) = (self.keyed[job.contestant], self.plan.keyed[nth]);
             let times = keyed::times(self.plan.throughput_times);
             let measured = keyed::measure(contestant, cell, times);
             recording.add_keyed((round, position), contestant.info(), side, cell, &measured);
             return;
         }
-        let contestant = &*self.everyone[job.contestant];
+        let contestant = self.everyone[job.contestant];
         let info = self.info(job);
         let at = At {
             round,

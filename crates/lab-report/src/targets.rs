@@ -1,5 +1,7 @@
 //! What the lock-free limiters set out for, and what came of it.
 
+use windowpane_lab_contestants::registry::ORACLE;
+use windowpane_lab_contestants::table::TABLE;
 use windowpane_lab_ground::spread::{ROUNDS_THAT_TELL, Spread, by_round};
 use windowpane_lab_measure::state::State;
 
@@ -30,24 +32,29 @@ impl Target {
 
 const RIVAL: &str = "governor";
 const FLOOR: &str = "clock-only";
-const LOGS: [&str; 2] = ["mutex-log", "mutex-log-parking-lot"];
 
 /// The targets that the run can tell of.
 pub(super) fn targets(run: &Run) -> Vec<Target> {
+    let ours = || TABLE.entries().filter_map(|entry| entry.algorithm);
+    let targeted = || ours().filter_map(|ours| Some((ours.info.name, ours.target?)));
+    // The oracle and its variants, which differ by their mutex.
+    let logs = || ours().filter(|ours| ours.info.name == ORACLE || ours.is_variant);
     let mut targets = Vec::new();
-    for (name, at_most) in [("cas-ring", 1.5), ("packed-counter", 1.25)] {
+    for (name, at_most) in targeted() {
         targets.push(ratio_of_times(run, name, at_most));
     }
-    for name in ["cas-ring", "packed-counter"] {
+    for (name, _) in targeted() {
         targets.push(faster_than(run, name, RIVAL, 1.5));
         let rate = |log: &&str| {
             run.rate(log, State::Allowed, 2)
                 .map_or(0.0, |rate| rate.median)
         };
-        let log = LOGS.into_iter().max_by(|a, b| rate(a).total_cmp(&rate(b)));
+        let log = logs()
+            .map(|log| log.info.name)
+            .max_by(|a, b| rate(a).total_cmp(&rate(b)));
         targets.push(log.and_then(|log| faster_than(run, name, log, 1.0)));
     }
-    for name in ["cas-ring", "packed-counter"] {
+    for (name, _) in targeted() {
         targets.push(scaling(run, name, 0.9));
     }
     targets.into_iter().flatten().collect()

@@ -1,18 +1,14 @@
 //! Who limits many keys: the stores of this workspace and their rivals, behind one adapter trait.
 //!
-//! A new rival is one file here with a [`KeyedAdapter`], and one line in [`all`].
+//! All stores stand in the [table](crate::table).
 
-mod governor;
 mod key;
-mod logs;
-mod ours;
-mod rate_net;
-mod trypema;
 
 use windowpane_core::Quota;
 use windowpane_lab_ground::clock::{LabClock, SimulatedClock};
 
-use super::{Cannot, ContestClock, Origin};
+use crate::table::TABLE;
+use crate::{Cannot, ContestClock, Origin};
 
 pub use key::{KeyType, LabKey};
 
@@ -141,49 +137,58 @@ pub trait KeyedContestant: Send + Sync {
     fn of_words(&self, demand: Demand, clock: LabClock) -> Built<u64>;
 }
 
-fn build<A: KeyedAdapter, K: LabKey>(demand: Demand, clock: LabClock) -> Built<K> {
+/// A store that is built for any type of key and clock. Every [`KeyedAdapter`] is one.
+pub(crate) trait KeyedOnClock: Send + Sync {
+    fn info(&self) -> KeyedInfo;
+
+    fn on_clock<K: LabKey, C: ContestClock>(
+        &self,
+        demand: Demand,
+        clock: C,
+    ) -> Result<impl DecideKeyed<K> + 'static, Cannot>;
+}
+
+impl<A: KeyedAdapter> KeyedOnClock for A {
+    fn info(&self) -> KeyedInfo {
+        A::INFO
+    }
+
+    fn on_clock<K: LabKey, C: ContestClock>(
+        &self,
+        demand: Demand,
+        clock: C,
+    ) -> Result<impl DecideKeyed<K> + 'static, Cannot> {
+        A::on_clock::<K, C>(demand, clock)
+    }
+}
+
+fn build<S: KeyedOnClock, K: LabKey>(store: &S, demand: Demand, clock: LabClock) -> Built<K> {
     Ok(match clock {
-        LabClock::Bench(clock) => Box::new(A::on_clock::<K, _>(demand, clock)?),
+        LabClock::Bench(clock) => Box::new(store.on_clock::<K, _>(demand, clock)?),
         LabClock::Stalling(_) => {
             return Err(Cannot(
                 "stores of many keys are not measured with stalls".into(),
             ));
         }
-        LabClock::Simulated => Box::new(A::on_clock::<K, _>(demand, SimulatedClock)?),
+        LabClock::Simulated => Box::new(store.on_clock::<K, _>(demand, SimulatedClock)?),
     })
 }
 
-impl<A: KeyedAdapter> KeyedContestant for A {
+impl<S: KeyedOnClock> KeyedContestant for S {
     fn info(&self) -> KeyedInfo {
-        A::INFO
+        KeyedOnClock::info(self)
     }
 
     fn of_strings(&self, demand: Demand, clock: LabClock) -> Built<String> {
-        build::<A, _>(demand, clock)
+        build(self, demand, clock)
     }
 
     fn of_words(&self, demand: Demand, clock: LabClock) -> Built<u64> {
-        build::<A, _>(demand, clock)
+        build(self, demand, clock)
     }
 }
 
-/// Everyone: ours, then the rivals.
-pub fn all() -> Vec<Box<dyn KeyedContestant>> {
-    vec![
-        Box::new(ours::FlatGcra),
-        Box::new(ours::FlatPackedCounter),
-        Box::new(ours::FlatFixedWindow),
-        Box::new(ours::StoreGcra),
-        Box::new(ours::StorePackedCounter),
-        Box::new(ours::StoreCasRing),
-        Box::new(ours::StoreBucketRing),
-        Box::new(ours::StoreMutexLog),
-        Box::new(governor::DefaultHasher),
-        Box::new(governor::OurHasher),
-        Box::new(rate_net::Log),
-        Box::new(rate_net::Counter),
-        Box::new(trypema::Absolute),
-        Box::new(logs::OneLock),
-        Box::new(logs::ShardedLocks),
-    ]
+/// Returns all stores: ours, then the rivals'.
+pub fn all() -> Vec<&'static dyn KeyedContestant> {
+    TABLE.stores()
 }

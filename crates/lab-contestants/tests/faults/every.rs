@@ -1,7 +1,7 @@
 //! Every limiter that can hold given quotas, and what is asked of it.
 
 use windowpane_core::{Cost, Nanos, Quotas, RateLimiter};
-use windowpane_lab_contestants::registry::{ALGORITHMS, BuildOptions};
+use windowpane_lab_contestants::registry::{BuildOptions, algorithms};
 
 pub(crate) const MILLISECOND: Nanos = 1_000_000;
 pub(crate) const SECOND: Nanos = 1_000 * MILLISECOND;
@@ -19,19 +19,18 @@ pub(crate) struct Tried {
 /// One of each that can hold `quotas`. Those that cannot say so when they are built.
 pub(crate) fn every(quotas: &[&str]) -> Vec<Tried> {
     let quotas = Quotas::parse(quotas.iter().copied()).unwrap();
-    let tried: Vec<Tried> = ALGORITHMS
-        .iter()
+    let tried: Vec<Tried> = algorithms()
         .filter_map(|algorithm| {
             let limiter = (algorithm.build)(&quotas, BuildOptions::default()).ok()?;
             Some(Tried {
-                name: algorithm.name,
-                exact: algorithm.exact,
+                name: algorithm.info.name,
+                exact: algorithm.info.is_exact(),
                 limiter,
             })
         })
         .collect();
     let expected = match quotas.len() {
-        1 => ALGORITHMS.len(),
+        1 => algorithms().count(),
         _ => 3,
     };
     assert_eq!(tried.len(), expected, "limiters that hold {quotas}");

@@ -22,7 +22,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use windowpane_core::RateLimiter;
-use windowpane_lab_contestants::registry::{ALGORITHMS, ORACLE};
+use windowpane_lab_contestants::registry::{ORACLE, algorithms};
 
 use history::{Threads, is_linearizable};
 use racy::CheckThenTake;
@@ -114,26 +114,26 @@ fn first_unexplained(
 #[test]
 fn every_limiter_is_linearizable() {
     let _alone = alone();
-    for algorithm in ALGORITHMS {
-        let judge = match algorithm.exact {
+    for algorithm in algorithms() {
+        let judge = match algorithm.info.is_exact() {
             true => ORACLE,
-            false => algorithm.name,
+            false => algorithm.info.name,
         };
         let (unexplained, made, overlapping) = first_unexplained(THREADS, judge, |setup| {
             (algorithm.build)(&setup.quotas, setup.options()).ok()
         });
         println!(
             "{}: {made} histories, {overlapping} of them with calls that overlap",
-            algorithm.name
+            algorithm.info.name
         );
         if let Some(history) = unexplained {
-            panic!("{}: no order explains\n{history}", algorithm.name);
+            panic!("{}: no order explains\n{history}", algorithm.info.name);
         }
         assert!(
             overlapping >= least(),
             "{}: only {overlapping} of {made} histories have calls that overlap: is the machine \
              too busy, or of one processor?",
-            algorithm.name
+            algorithm.info.name
         );
     }
 }

@@ -16,7 +16,7 @@ use windowpane_lab_measure::traffic::{
 };
 use windowpane_mutex_log::MutexLog;
 
-fn named(name: &str) -> Box<dyn Contestant> {
+fn named(name: &str) -> &'static dyn Contestant {
     let mut all = contestants::all().into_iter();
     all.find(|contestant| contestant.info().name == name)
         .expect("a contestant of that name")
@@ -29,16 +29,16 @@ fn the_textbook_bursts_come_out_as_the_textbook_says() {
     for counter in ["packed-counter", "rate-net-counter"] {
         let counter = named(counter);
         // Fifteen in a rolling window of sixty seconds at a limit of ten.
-        assert_eq!(judge(&*counter, &across).unwrap().counts(), [15, 5, 0, 5]);
+        assert_eq!(judge(counter, &across).unwrap().counts(), [15, 5, 0, 5]);
         // Refused, though the window is empty but for nine tenths of a second before.
-        assert_eq!(judge(&*counter, &start).unwrap().counts(), [10, 0, 1, 0]);
+        assert_eq!(judge(counter, &start).unwrap().counts(), [10, 0, 1, 0]);
     }
     for exact in contestants::all()
         .iter()
-        .filter(|contestant| contestant.info().exact)
+        .filter(|contestant| contestant.info().is_exact())
     {
-        assert_eq!(judge(&**exact, &across).unwrap().counts(), [10, 0, 0, 0]);
-        assert_eq!(judge(&**exact, &start).unwrap().counts(), [11, 0, 0, 0]);
+        assert_eq!(judge(*exact, &across).unwrap().counts(), [10, 0, 0, 0]);
+        assert_eq!(judge(*exact, &start).unwrap().counts(), [11, 0, 0, 0]);
     }
 }
 
@@ -51,7 +51,7 @@ fn what_the_definitions_expect_comes_out_for_everyone() {
     let traffic = synthetic(3);
     for contestant in &everyone {
         for traffic in &traffic {
-            recording.accuracy.push(row(&**contestant, traffic));
+            recording.accuracy.push(row(*contestant, traffic));
         }
     }
     assert_eq!(expect::findings(&recording, &traffic), []);
@@ -76,8 +76,9 @@ impl Adapter for OneTooMany {
     const INFO: Info = Info {
         name: "one-too-many",
         origin: Origin::Ours,
-        exact: true,
         rule: Rule::Exact,
+        keeps_quota: true,
+        costs_take_long: false,
         about: "a log that allows one more than its quota",
         clock: "shared",
         cannot: "",
@@ -108,7 +109,7 @@ fn one_permit_too_many_is_found() {
     );
     let traffic = burst_across_the_boundary();
     recording.accuracy.push(row(&OneTooMany, &traffic));
-    recording.accuracy.push(row(&*named("mutex-log"), &traffic));
+    recording.accuracy.push(row(named("mutex-log"), &traffic));
     assert_eq!(recording.accuracy[0].worst_overshoot, 1);
     let findings = expect::findings(&recording, &[traffic]);
     // By its rule and by the definition's number.
@@ -122,9 +123,9 @@ fn one_permit_too_many_is_found() {
 fn a_cost_that_cannot_be_expressed_is_told_and_not_guessed() {
     let mut traffic = burst_across_the_boundary();
     traffic.requests[3].cost = Cost::of::<2>();
-    let plain = row(&*named("plain-log"), &traffic);
+    let plain = row(named("plain-log"), &traffic);
     assert!(plain.cannot.contains("a cost of 2"), "{plain:?}");
-    assert!(row(&*named("governor"), &traffic).cannot.is_empty());
+    assert!(row(named("governor"), &traffic).cannot.is_empty());
 }
 
 fn traffic(name: &str) -> Traffic {
@@ -167,7 +168,6 @@ impl Adapter for Sulking {
     const INFO: Info = Info {
         name: "sulking",
         rule: Rule::Other,
-        exact: false,
         ..OneTooMany::INFO
     };
 
@@ -206,7 +206,7 @@ fn time_wrongly_denied_is_the_union_of_the_waits_told() {
     assert_eq!(verdict.wrongly_denied, 2_500_000_000);
     assert_eq!(verdict.longest_wrong_denial, 1_500_000_000);
     assert_eq!(verdict.client_time, 65_000_000_000);
-    let exact = judge(&*named("mutex-log"), &traffic).unwrap();
+    let exact = judge(named("mutex-log"), &traffic).unwrap();
     assert_eq!(exact.wrongly_denied, 0);
 }
 
@@ -217,18 +217,18 @@ fn who_is_denied_asks_again_as_the_definition_says() {
     traffic.when_denied.at_most = 5;
     let log = named("mutex-log");
     // The ten are accepted at 59 s and a little, the six denied at 90 s: six times five retries.
-    let hammering = judge(&*log, &traffic).unwrap();
+    let hammering = judge(log, &traffic).unwrap();
     assert_eq!((hammering.requests, hammering.retries), (46, 30));
     assert_eq!(hammering.allowed, 10);
     // Told to wait until 119 s and a little; one after the other finds room, but for the sixth: it
     // is denied at 90 s and, behind the others, five times more.
     traffic.when_denied.retry_every = None;
     traffic.when_denied.retry_after_told = true;
-    let waiting = judge(&*log, &traffic).unwrap();
+    let waiting = judge(log, &traffic).unwrap();
     assert_eq!(waiting.allowed, 15);
     assert!(waiting.retries < 30, "{waiting:?}");
     // Who tells no wait cannot be honoured.
-    assert!(judge(&*named("plain-log"), &traffic).is_err());
+    assert!(judge(named("plain-log"), &traffic).is_err());
 }
 
 #[test]
@@ -237,10 +237,10 @@ fn on_several_servers_a_limit_is_held_by_parts() {
     traffic.servers.count = 2;
     let log = named("mutex-log");
     // Dealt in turn: five of the ten and three of the six each, so nothing changes.
-    assert_eq!(judge(&*log, &traffic).unwrap().counts(), [10, 0, 0, 0]);
+    assert_eq!(judge(log, &traffic).unwrap().counts(), [10, 0, 0, 0]);
     // All to one server but a few: it denies at half of the limit, and the others stand idle.
     traffic.servers.balancing = Balancing::Weighted(vec![1_000_000, 1]);
-    assert_eq!(judge(&*log, &traffic).unwrap().counts(), [5, 0, 5 + 6, 0]);
+    assert_eq!(judge(log, &traffic).unwrap().counts(), [5, 0, 5 + 6, 0]);
 }
 
 #[test]

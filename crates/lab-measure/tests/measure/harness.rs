@@ -29,7 +29,7 @@ fn what_is_called_allowed_is_allowed_and_what_is_called_denied_is_denied() {
             for threads in [1, 2, 4] {
                 let cell = Cell { state, threads };
                 let name = contestant.info().name;
-                let measured = match measure(&*contestant, cell, SHORT) {
+                let measured = match measure(contestant, cell, SHORT) {
                     Ok(measured) => measured,
                     // Windows of whole seconds, only.
                     Err(cannot) => {
@@ -64,7 +64,7 @@ fn an_open_loop_counts_a_stall_for_all_who_waited() {
         state: State::Allowed,
         threads: 1,
     };
-    let loaded = Loaded::new(&*ring, cell, SHORT).unwrap();
+    let loaded = Loaded::new(ring, cell, SHORT).unwrap();
     for load in LOADS {
         let open = loaded.open(load, SHORT);
         assert!((open.intended - loaded.capacity() * f64::from(load) / 100.0).abs() < 1.0);
@@ -72,7 +72,7 @@ fn an_open_loop_counts_a_stall_for_all_who_waited() {
         assert!(open.times.times().max() >= open.lateness.times().max());
         assert_eq!(open.times.decisions(), open.lateness.times().len());
     }
-    let service = closed(&*ring, cell, SHORT).unwrap();
+    let service = closed(ring, cell, SHORT).unwrap();
     assert_eq!(service.times.decisions(), service.throughput.operations());
     assert_ne!(ServiceTime::LABEL, ResponseTime::LABEL);
 }
@@ -86,7 +86,7 @@ impl Progress for Silent {
 }
 
 fn session<'a>(
-    everyone: &'a [Box<dyn Contestant>],
+    everyone: &'a [&'static dyn Contestant],
     interrupted: &'a AtomicBool,
     filter: &str,
 ) -> Session<'a> {
@@ -134,11 +134,11 @@ impl Progress for Counting {
 
 #[test]
 fn many_keys_are_measured_in_fewer_rounds_and_the_steps_ahead_are_those_that_come() {
-    let keyed: Vec<Box<dyn KeyedContestant>> = contestants::keyed::all()
+    let keyed: Vec<&'static dyn KeyedContestant> = contestants::keyed::all()
         .into_iter()
         .filter(|contestant| contestant.info().name == "flat/gcra")
         .collect();
-    let one: Vec<Box<dyn Contestant>> = contestants::all().into_iter().take(1).collect();
+    let one: Vec<&'static dyn Contestant> = contestants::all().into_iter().take(1).collect();
     let (interrupted, progress) = (AtomicBool::new(false), Counting::default());
     let mut session = session(&one, &interrupted, "");
     let hot = |cell: &KeyedCell| cell.workload.name == "one hot key, denied";
@@ -256,8 +256,8 @@ fn every_pass_over_a_traffic_decides_as_the_first_one_did() {
         if name == "trypema" {
             continue;
         }
-        let judged = judge(&*contestant, &traffic).unwrap();
-        let measured = on_traffic(&*contestant, &traffic, SHORT).unwrap();
+        let judged = judge(contestant, &traffic).unwrap();
+        let measured = on_traffic(contestant, &traffic, SHORT).unwrap();
         let share = judged.allowed as f64 / traffic.requests.len() as f64;
         assert!(
             (measured.allowed - share).abs() < 1e-9,

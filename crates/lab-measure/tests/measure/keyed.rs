@@ -66,7 +66,7 @@ fn every_store_is_in_the_state_that_the_definition_says() {
         for contestant in all() {
             let info = contestant.info();
             let at = format!("{}, {}, {:?}", info.name, cell.workload.name, cell.key);
-            match measure(&*contestant, cell, SHORT) {
+            match measure(contestant, cell, SHORT) {
                 Ok(measured) => {
                     assert!(measured.share_ok, "{at}: {}", measured.allowed);
                     assert!(measured.throughput.operations() > 0, "{at}");
@@ -84,11 +84,11 @@ fn live_bytes() -> usize {
 
 #[test]
 fn memory_tells_what_was_accepted_and_what_was_not_tried() {
-    let ring: Box<dyn KeyedContestant> = all()
+    let ring: &'static dyn KeyedContestant = all()
         .into_iter()
         .find(|contestant| contestant.info().name == "store/cas-ring")
         .unwrap();
-    let rows = measure_memory(&*ring, &Extent::of(Mode::Test), live_bytes);
+    let rows = measure_memory(ring, &Extent::of(Mode::Test), live_bytes);
     // 1 and 1,000 keys, limits of 10 and 100, once and full.
     assert_eq!(rows.len(), 2 * 2 * 2);
     for row in rows {
@@ -99,7 +99,7 @@ fn memory_tells_what_was_accepted_and_what_was_not_tried() {
     // A ring has its capacity from the start, eight bytes a permit. Other tests of this program free
     // memory meanwhile: one of many counts is undisturbed.
     let all_counted = || {
-        let rows = measure_memory(&*ring, &Extent::of(Mode::Test), live_bytes);
+        let rows = measure_memory(ring, &Extent::of(Mode::Test), live_bytes);
         rows.iter()
             .all(|row| row.bytes.unwrap() >= 8 * row.limit * row.keys)
     };
@@ -116,7 +116,7 @@ fn attacked(name: &str, tidied: bool) -> Vec<KeyedAttackRow> {
         .find(|contestant| contestant.info().name == name)
         .unwrap();
     let definition = definitions::attacks().next().unwrap();
-    attack(&**contestant, definition, Mode::Test, tidied, live_bytes)
+    attack(*contestant, definition, Mode::Test, tidied, live_bytes)
 }
 
 #[test]

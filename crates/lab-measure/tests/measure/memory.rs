@@ -18,7 +18,7 @@ fn ours_keep_to_their_formulas_and_accept_what_fills_them() {
             continue;
         }
         let within = || {
-            let rows = measure(&*contestant, live_bytes);
+            let rows = measure(contestant, live_bytes);
             assert_eq!(rows.len(), LIMITS.len() * Fill::ALL.len());
             for row in &rows {
                 let accepted = match row.fill.as_str() {

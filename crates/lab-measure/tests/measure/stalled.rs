@@ -13,7 +13,7 @@ fn who_waits_behind_a_lock_sees_the_stall_and_who_does_not_goes_on() {
         if !["mutex-log", "cas-ring", "packed-counter"].contains(&name) {
             continue;
         }
-        let row = row(&*contestant, State::Denied, Duration::from_millis(80));
+        let row = row(contestant, State::Denied, Duration::from_millis(80));
         assert!(row.stalls > 0, "{row:?}");
         if name == "mutex-log" {
             // Some thread waited for the lock nearly as long as its holder slept.

@@ -55,7 +55,7 @@ fn wave(round: u32, nth: usize) -> f64 {
 /// Rows of everyone in every cell. `speed` multiplies the rates of the named contestant.
 pub(crate) fn recording(speed: &[(&str, f64)]) -> Recording {
     let mut everyone = contestants::all();
-    everyone.push(Box::new(ClockOnly));
+    everyone.push(&ClockOnly);
     let infos = everyone.iter().map(|contestant| contestant.info());
     let mut recording = Recording::new(environment(), infos);
     for (nth, contestant) in everyone.iter().enumerate() {
@@ -69,7 +69,7 @@ pub(crate) fn recording(speed: &[(&str, f64)]) -> Recording {
             for threads in THREADS {
                 for round in 1..=ROUNDS {
                     let rate = base * wave(round, nth) * threads.min(CORES) as f64;
-                    let row = throughput(&**contestant, state, threads, round, rate);
+                    let row = throughput(*contestant, state, threads, round, rate);
                     if name == "cas-ring" {
                         let again = ThroughputRow {
                             side: Side::Again,
@@ -84,7 +84,7 @@ pub(crate) fn recording(speed: &[(&str, f64)]) -> Recording {
         }
         latencies(&mut recording, name, nth);
         if name != "clock-only" {
-            others(&mut recording, name, nth, contestant.info().exact);
+            others(&mut recording, name, nth, contestant.info().is_exact());
         }
     }
     over_keys(&mut recording);

@@ -4,14 +4,14 @@ use std::cmp::Ordering;
 
 use serde::Serialize;
 use windowpane_core::{Cost, Unit};
-use windowpane_lab_contestants::{self as contestants, Contestant};
+use windowpane_lab_contestants::Contestant;
+use windowpane_lab_contestants::table::TABLE;
 use windowpane_lab_ground::clock::{BenchClock, LabClock, Pace};
 use windowpane_lab_ground::figures::{bytes, percent, thousands, times};
 use windowpane_lab_measure::rows::ContestantRow;
 use windowpane_lab_measure::state::State;
 use windowpane_lab_report::{Run, on_threads};
 
-use super::known::known;
 use super::memory::{MOST_COUNTED, Source, bytes_a_key};
 use super::need::Need;
 
@@ -77,14 +77,14 @@ pub(super) fn rank(
     threads: usize,
     live_bytes: fn() -> u64,
 ) -> (Vec<Place>, Vec<RuledOut>) {
-    let everyone = contestants::all();
+    let everyone = TABLE.contestants();
     let (mut fit, mut ruled_out) = (Vec::new(), Vec::new());
     for who in run.limiters() {
         let contestant = everyone
             .iter()
             .find(|one| one.info().name == who.contestant);
         let judged = match contestant {
-            Some(contestant) => judge(run, need, threads, who, &**contestant, live_bytes),
+            Some(contestant) => judge(run, need, threads, who, *contestant, live_bytes),
             None => Err(vec!["this build of `lab` does not know it".into()]),
         };
         match judged {
@@ -134,7 +134,7 @@ fn judge(
         }
     }
     drop(built);
-    let keeps_quota = known(name).map_or(who.exact, |known| known.keeps_quota);
+    let keeps_quota = contestant.info().keeps_quota;
     let worst = run.worst(name);
     let overshoot = worst.map(|row| row.worst_overshoot_share);
     let on = worst
@@ -229,7 +229,9 @@ fn class(need: &Need, place: &Place) -> (u8, bool) {
         (false, true) => 1,
         (false, false) => 2,
     };
-    let long = known(&place.limiter).is_some_and(|known| known.costs_take_long);
+    let long = TABLE
+        .entry(&place.limiter)
+        .is_some_and(|entry| entry.info().costs_take_long);
     (accuracy, need.costs && long)
 }
 

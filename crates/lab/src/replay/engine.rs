@@ -90,7 +90,7 @@ pub struct Decided<'a> {
 impl Decided<'_> {
     /// Each algorithm's name and answer, in the order given.
     pub fn answers(&self) -> impl Iterator<Item = (&'static str, Answer)> {
-        let answer = |lane: &Lane| (lane.run.algorithm.name, lane.run.answers[self.index]);
+        let answer = |lane: &Lane| (lane.run.algorithm.info.name, lane.run.answers[self.index]);
         self.lanes.iter().map(answer)
     }
 
@@ -204,7 +204,7 @@ impl Engine {
         let run = |algorithm: &'static Algorithm, meter| {
             Run::new(algorithm, &options.quotas, build, options.detailed, meter).map_err(|source| {
                 ReplayError::Build {
-                    algorithm: algorithm.name,
+                    algorithm: algorithm.info.name,
                     source,
                 }
             })
@@ -221,7 +221,10 @@ impl Engine {
             .iter()
             .map(lane)
             .collect::<Result<_, ReplayError>>()?;
-        let among = options.algorithms.iter().position(|a| a.name == ORACLE);
+        let among = options
+            .algorithms
+            .iter()
+            .position(|a| a.info.name == ORACLE);
         let oracle = match (options.compare, among, registry::find(ORACLE)) {
             (true, Some(index), _) => Some(OwnRun::Lane(index)),
             (true, None, Some(oracle)) => Some(OwnRun::Beside(Box::new(run(oracle, None)?))),
@@ -306,8 +309,8 @@ impl Engine {
         let decisions = self.requests as f64;
         let most_denied = self.most_denied(names);
         let algorithm = |(lane, differ): (Lane, u64)| AlgorithmSummary {
-            name: lane.run.algorithm.name,
-            exact: lane.run.algorithm.exact,
+            name: lane.run.algorithm.info.name,
+            exact: lane.run.algorithm.info.is_exact(),
             allowed: lane.tally.allowed,
             denied: lane.tally.denied,
             errors: lane.tally.errors,
@@ -363,7 +366,7 @@ impl Engine {
             denied: self
                 .lanes
                 .iter()
-                .map(|lane| (lane.run.algorithm.name, denied(lane, key)))
+                .map(|lane| (lane.run.algorithm.info.name, denied(lane, key)))
                 .collect(),
         };
         keys.into_iter().map(client).collect()

@@ -15,7 +15,8 @@ use windowpane_lab::replay::{
     Decisions, Disagreements, Observer, Options, ReplayError, Report, Skipped, Summary, render,
     replay,
 };
-use windowpane_lab_contestants::registry::{ALGORITHMS, Algorithm, BuildOptions, ORACLE};
+use windowpane_lab_contestants::Info;
+use windowpane_lab_contestants::registry::{Algorithm, BuildOptions, ORACLE, algorithms};
 use windowpane_lab_ground::output::Output;
 use windowpane_lab_input::{ColumnNames, Format, InputError, InputOptions, TimeUnit, one_line};
 use windowpane_mutex_log::OnRegression;
@@ -28,7 +29,8 @@ const BAD: u8 = 2;
 
 fn after_help() -> String {
     let mut help = String::from("Limiters:\n");
-    for Algorithm { name, about, .. } in ALGORITHMS {
+    for algorithm in algorithms() {
+        let Info { name, about, .. } = algorithm.info;
         help += &format!("  {name:<15} {about}\n");
     }
     help + EXAMPLES
@@ -257,13 +259,15 @@ impl Args {
             ..BuildOptions::default()
         };
         let (algorithms, skipped) = self.algorithms(&quotas, build)?;
-        if let Some(other) = algorithms.iter().find(|algorithm| algorithm.name != ORACLE)
+        if let Some(other) = algorithms
+            .iter()
+            .find(|algorithm| algorithm.info.name != ORACLE)
             && on_regression == OnRegression::Reject
         {
             return Err(ReplayError::Usage(format!(
                 "--on-regression reject: only {ORACLE} rejects times that step back, {} does not; \
                  expected --algorithm {ORACLE}",
-                other.name
+                other.info.name
             )));
         }
         Ok(Options {
@@ -313,7 +317,7 @@ impl Args {
             ));
         }
         let asked: Vec<&Algorithm> = match all {
-            true => ALGORITHMS.iter().collect(),
+            true => algorithms().collect(),
             false => self
                 .algorithms
                 .iter()
@@ -322,18 +326,21 @@ impl Args {
         };
         let (mut algorithms, mut skipped) = (Vec::<&Algorithm>::new(), Vec::new());
         for algorithm in asked {
-            if algorithms.iter().any(|other| other.name == algorithm.name) {
+            if algorithms
+                .iter()
+                .any(|other| other.info.name == algorithm.info.name)
+            {
                 continue;
             }
             match (algorithm.build)(quotas, build) {
                 Ok(_) => algorithms.push(algorithm),
                 Err(error) if all => skipped.push(Skipped {
-                    name: algorithm.name,
+                    name: algorithm.info.name,
                     reason: error.to_string(),
                 }),
                 Err(source) => {
                     return Err(ReplayError::Build {
-                        algorithm: algorithm.name,
+                        algorithm: algorithm.info.name,
                         source,
                     });
                 }
@@ -381,7 +388,7 @@ impl Args {
 
 fn find(name: &str) -> Result<&'static Algorithm, ReplayError> {
     windowpane_lab_contestants::registry::find(name).ok_or_else(|| {
-        let names: Vec<&str> = ALGORITHMS.iter().map(|algorithm| algorithm.name).collect();
+        let names: Vec<&str> = algorithms().map(|algorithm| algorithm.info.name).collect();
         ReplayError::Usage(format!(
             "unknown algorithm `{name}`: expected {}, or all",
             names.join(", ")

@@ -6,18 +6,22 @@ use std::time::Duration;
 use ratelimit::{Builder, Ratelimiter, TryWaitError};
 use windowpane_core::{Cost, Quota};
 
-use super::{Adapter, Cannot, ContestClock, Decide, Info, Origin, Rule, SHARED_CLOCK, Told};
+use crate::code::code;
+use crate::{Adapter, Cannot, ContestClock, Decide, Info, Origin, Rule, SHARED_CLOCK, Told};
+
+code!(snippets, "ratelimit");
 
 /// ratelimit's limiter (2.0), with a bucket of the whole limit, full at the start.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct TokenBucket;
+pub(crate) struct TokenBucket;
 
 impl Adapter for TokenBucket {
     const INFO: Info = Info {
         name: "ratelimit",
         origin: Origin::Rival,
-        exact: false,
         rule: Rule::TokenBucket,
+        keeps_quota: false,
+        costs_take_long: false,
         about: "ratelimit 2.0: a token bucket in atomic words, burst = limit",
         clock: SHARED_CLOCK,
         cannot: "a window, several quotas",

@@ -1,35 +1,66 @@
-//! Who is soaked, and what each promises.
+//! The limiters of ours and their stores in use by several threads, and what each promises.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use windowpane_baselines::GcraRule;
-use windowpane_baselines::{FixedWindow, Gcra};
-use windowpane_bucket_ring::BucketRing;
-use windowpane_cas_ring::CasRing;
-use windowpane_core::one_word::OneWordRule;
+use windowpane_core::one_word::{ChangeRule, OneWordRule};
 use windowpane_core::{
     BuildError, ChangeQuotas, Changeable, Clock, Cost, Decision, KeyedRateLimiter, Limiter, Nanos,
     Quotas, RateLimiter, StoreError,
 };
-use windowpane_keyed::{DefaultHasher, FlatTable, ForKeys, KeyedLimiter, SharedRule};
-use windowpane_mutex_log::MutexLog;
-use windowpane_packed_counter::{PackedCounter, TwoWindowRule};
+use windowpane_keyed::{DefaultHasher, FlatTable, KeyedLimiter, SharedRule};
+
+use crate::registry::BuildOptions;
 
 /// The largest limit of a round; the smallest is 1.
-pub(super) const LARGEST_LIMIT: u64 = 40;
+pub const LARGEST_LIMIT: u64 = 40;
 
-/// What a subject promises.
+/// What a limiter promises under concurrent use, changes of quotas and clocks that step back.
 #[derive(Clone, Copy, Debug)]
 pub struct Promise {
-    /// Its name.
-    pub name: &'static str,
-    /// No window holds more than so many times the limit: 1 where it never admits too much.
+    /// No window holds more than this many times the limit: 1 where it never admits too much.
     pub times_the_limit: u64,
-    /// After so many windows without a request everything is free.
+    /// After this many windows without a request everything is free.
     pub idle_after: u64,
     /// Whether it holds several quotas at once.
     pub quotas_at_once: bool,
+}
+
+impl Promise {
+    /// The promise of one that never admits too much and holds several quotas.
+    pub const NEVER_ABOVE: Promise = Promise {
+        times_the_limit: 1,
+        idle_after: 2,
+        quotas_at_once: true,
+    };
+
+    /// Returns the promise of one word, which may admit up to twice the limit.
+    pub const fn up_to_twice(idle_after: u64) -> Promise {
+        Promise {
+            times_the_limit: 2,
+            idle_after,
+            quotas_at_once: false,
+        }
+    }
+
+    /// Returns the promise where quotas never change: all is free after a window.
+    pub const fn of_fixed_quotas(self) -> Promise {
+        Promise {
+            idle_after: 2,
+            ..self
+        }
+    }
+}
+
+/// A limiter of ours, or a store that holds it, as it is soaked.
+#[derive(Clone, Copy, Debug)]
+pub struct Soaked {
+    /// The name in the table of a soak.
+    pub name: &'static str,
+    /// The promise that is watched.
+    pub promise: Promise,
+    /// Builds it.
+    pub build: Build,
 }
 
 /// A limiter or a store of them, in use by several threads.
@@ -59,7 +90,7 @@ pub struct RoundClock(Arc<AtomicU64>);
 
 impl RoundClock {
     /// Steps it on and reads what it showed before.
-    pub(super) fn step(&self, by: Nanos) -> Nanos {
+    pub fn step(&self, by: Nanos) -> Nanos {
         self.0.fetch_add(by, Ordering::Relaxed)
     }
 }
@@ -73,81 +104,42 @@ impl Clock for RoundClock {
 /// Builds a subject.
 pub type Build = fn(&Quotas, RoundClock) -> Result<Box<dyn Subject>, BuildError>;
 
-/// Every limiter of ours, all keys being one to them, and the stores.
-pub static SUBJECTS: &[(Promise, Build)] = &[
-    (never_above("mutex-log"), |quotas, clock| {
-        one(<MutexLog>::new(quotas.clone()), clock)
-    }),
-    (never_above("cas-ring"), |quotas, clock| {
-        one(
-            CasRing::with_capacity(quotas.clone(), LARGEST_LIMIT)?,
-            clock,
-        )
-    }),
-    (never_above("bucket-ring"), |quotas, clock| {
-        one(BucketRing::new(quotas.clone())?, clock)
-    }),
-    (up_to_twice("packed-counter", 2), |quotas, clock| {
-        one(PackedCounter::new(quotas.clone())?, clock)
-    }),
-    // What was used of a limit comes back at the rate of the one it was lowered to. A reading that
-    // is a little late makes it more.
-    (up_to_twice("gcra", 2 * LARGEST_LIMIT), |quotas, clock| {
-        one(Gcra::new(quotas.clone())?, clock)
-    }),
-    (up_to_twice("fixed-window", 2), |quotas, clock| {
-        one(FixedWindow::new(quotas.clone())?, clock)
-    }),
-    (never_above("keyed mutex-log"), keyed::<MutexLog>),
-    (
-        up_to_twice("keyed packed-counter", 2),
-        keyed::<SharedRule<TwoWindowRule>>,
-    ),
-    (up_to_twice("flat packed-counter", 2), flat::<TwoWindowRule>),
-    // Its quotas stay, so all is free after a window.
-    (up_to_twice("flat gcra", 2), flat::<GcraRule>),
-];
-
 /// Keys that a store has room for: fewer than most rounds have.
 const ROOM: usize = 20;
 
-/// One that never admits too much and holds several quotas.
-const fn never_above(name: &'static str) -> Promise {
-    Promise {
-        name,
-        times_the_limit: 1,
-        idle_after: 2,
-        quotas_at_once: true,
-    }
-}
-
-/// One word, which may admit up to twice the limit.
-const fn up_to_twice(name: &'static str, idle_after: u64) -> Promise {
-    Promise {
-        name,
-        times_the_limit: 2,
-        idle_after,
-        quotas_at_once: false,
-    }
-}
-
-fn one<L: ChangeQuotas + 'static>(
-    limiter: L,
+/// Builds one limiter, whatever the key.
+pub(crate) fn one<L: ChangeQuotas + 'static>(
+    make: impl Fn(&Quotas, BuildOptions) -> Result<L, BuildError>,
+    quotas: &Quotas,
     clock: RoundClock,
 ) -> Result<Box<dyn Subject>, BuildError> {
+    let limiter = make(quotas, BuildOptions::default())?;
     let limiter = Limiter::with_clock(Changeable::new(limiter), clock);
     Ok(Box::new(One(limiter)))
 }
 
-fn keyed<L: ForKeys + ChangeQuotas + 'static>(
+/// Builds a store with a limiter a key.
+pub(crate) fn keyed<L: ChangeQuotas + 'static>(
+    make: impl Fn(&Quotas, BuildOptions) -> Result<L, BuildError> + Send + Sync + 'static,
     quotas: &Quotas,
     clock: RoundClock,
 ) -> Result<Box<dyn Subject>, BuildError> {
-    let store = KeyedLimiter::<u32, L>::builder(quotas.clone());
+    let make = move |quotas: &Quotas, start| make(quotas, BuildOptions::starting_at(start));
+    let store = KeyedLimiter::<u32, L>::builder_with(quotas.clone(), make);
     Ok(Box::new(Keyed(store.max_keys(ROOM).clock(clock).build()?)))
 }
 
-fn flat<R: OneWordRule + 'static>(
+/// Builds a store with a word a key.
+pub(crate) fn keyed_rule<R: ChangeRule + 'static>(
+    quotas: &Quotas,
+    clock: RoundClock,
+) -> Result<Box<dyn Subject>, BuildError> {
+    let store = KeyedLimiter::<u32, SharedRule<R>>::builder(quotas.clone());
+    Ok(Box::new(Keyed(store.max_keys(ROOM).clock(clock).build()?)))
+}
+
+/// Builds a flat table.
+pub(crate) fn flat<R: OneWordRule + 'static>(
     quotas: &Quotas,
     clock: RoundClock,
 ) -> Result<Box<dyn Subject>, BuildError> {
@@ -186,7 +178,7 @@ impl<L: ChangeQuotas> Subject for One<L> {
 /// A store with a limiter a key.
 struct Keyed<L>(KeyedLimiter<u32, L, DefaultHasher, RoundClock>);
 
-impl<L: ForKeys + ChangeQuotas> Subject for Keyed<L> {
+impl<L: ChangeQuotas> Subject for Keyed<L> {
     fn acquire_at(&self, key: u32, now: Nanos, cost: Cost) -> Option<Nanos> {
         match self.0.acquire_at(&key, now, cost) {
             Ok(Decision::Allowed { at }) => Some(at),
