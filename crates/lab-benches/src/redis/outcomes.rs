@@ -2,9 +2,9 @@
 
 use windowpane_lab_ground::spread::Spread;
 
-use crate::contestants::limits;
-use crate::load::State;
-use crate::record::{Results, spread};
+use super::contestants::limits;
+use super::load::State;
+use super::record::{Results, spread};
 
 /// The least share that is allowed where all is called so.
 pub(crate) const LEAST_ALLOWED: f64 = 0.99;

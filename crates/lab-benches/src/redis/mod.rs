@@ -11,7 +11,7 @@ mod outcomes;
 mod page;
 mod processor;
 mod record;
-#[path = "../../crates/redis/tests/support/server.rs"]
+#[path = "../../../redis/tests/support/server.rs"]
 mod server;
 
 use std::collections::BTreeMap;
@@ -27,9 +27,9 @@ use windowpane_lab_measure::environment::Environment;
 use windowpane_lab_measure::folder;
 use windowpane_lab_measure::plan::Mode;
 
-use contestants::{Contestant, NAMES};
-use load::{Cell, Measured, State};
-use record::{Key, Results};
+use self::contestants::{Contestant, NAMES};
+use self::load::{Cell, Measured, State};
+use self::record::{Key, Results};
 use server::Server;
 
 /// How many times as many rounds there are of the cell that the aims are about.
@@ -290,7 +290,8 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn main() -> ExitCode {
+/// Runs the bench target.
+pub fn main() -> ExitCode {
     run(&Arguments::read()).unwrap_or_else(|error| {
         eprintln!("error: {error:#}");
         ExitCode::from(2)

@@ -11,11 +11,11 @@ use windowpane_lab_measure::environment::Environment;
 use windowpane_lab_measure::folder;
 use windowpane_lab_report::companions;
 
-use crate::contestants::{AGAIN, NAMES};
-use crate::denials::Denials;
-use crate::load::{Cell, Measured};
-use crate::memory::Filled;
-use crate::page;
+use super::contestants::{AGAIN, NAMES};
+use super::denials::Denials;
+use super::load::{Cell, Measured};
+use super::memory::Filled;
+use super::page;
 
 /// Which measurement.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

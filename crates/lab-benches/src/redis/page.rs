@@ -7,10 +7,10 @@ use windowpane_lab_ground::spread::{Spread, noise};
 use windowpane_lab_report::charts::{Curve, curves};
 use windowpane_lab_report::console::markdown_table;
 
-use crate::contestants::{AGAIN, NAMES, ONE, commands_of, limits, nothing_beside};
-use crate::load::State;
-use crate::outcomes::{DENIAL_AT_MOST, LEAST_ALLOWED};
-use crate::record::{Key, Results, Round, spread};
+use super::contestants::{AGAIN, NAMES, ONE, commands_of, limits, nothing_beside};
+use super::load::State;
+use super::outcomes::{DENIAL_AT_MOST, LEAST_ALLOWED};
+use super::record::{Key, Results, Round, spread};
 
 /// What is asked for on one hot key at so many calls in flight: a share of the rate of a script that
 /// is as long and does nothing.

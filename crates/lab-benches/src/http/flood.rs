@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, ensure};
 use tokio::runtime::Runtime;
 
-use crate::generator::{Generator, Keys, Told};
-use crate::service::{Server, Store, by_key, store};
+use super::generator::{Generator, Keys, Told};
+use super::service::{Server, Store, by_key, store};
 
 /// Which flood.
 #[derive(Clone, Copy, Debug)]

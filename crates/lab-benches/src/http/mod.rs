@@ -24,10 +24,10 @@ use windowpane_lab_measure::environment::{Environment, cores};
 use windowpane_lab_measure::folder;
 use windowpane_lab_measure::plan::Mode;
 
-use flood::Flood;
-use generator::{ABSENT, Generator, Keys};
-use record::{Measured, Results, Turn};
-use service::{Cell, Server};
+use self::flood::Flood;
+use self::generator::{ABSENT, Generator, Keys};
+use self::record::{Measured, Results, Turn};
+use self::service::{Cell, Server};
 
 /// How long, how often, and what.
 pub(crate) struct Extent {
@@ -247,7 +247,8 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn main() -> ExitCode {
+/// Runs the bench target.
+pub fn main() -> ExitCode {
     run(&Arguments::read()).unwrap_or_else(|error| {
         eprintln!("error: {error:#}");
         ExitCode::from(2)

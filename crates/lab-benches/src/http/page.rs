@@ -6,11 +6,11 @@ use windowpane_lab_ground::spread::{Difference, Spread};
 use windowpane_lab_measure::environment::cores;
 use windowpane_lab_report::console::markdown_table;
 
-use crate::Extent;
-use crate::flood::Flooded;
-use crate::generator::{Generator, PERCENTILES, POOL};
-use crate::record::{Measured, Results};
-use crate::service::Cell;
+use super::Extent;
+use super::flood::Flooded;
+use super::generator::{Generator, PERCENTILES, POOL};
+use super::record::{Measured, Results};
+use super::service::Cell;
 
 /// The least share of the throughput that the layer is to leave.
 const AIM: f64 = 0.95;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use crate::contestants::Contestant;
+use super::contestants::Contestant;
 
 /// One key, filled to its limit.
 pub(crate) struct Filled {

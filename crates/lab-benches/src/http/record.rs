@@ -9,9 +9,9 @@ use windowpane_lab_ground::spread::{Difference, Spread, by_round, compare_paired
 use windowpane_lab_measure::environment::Environment;
 use windowpane_lab_report::companions;
 
-use crate::flood::Flooded;
-use crate::generator::{Generator, PERCENTILES, Told};
-use crate::service::Cell;
+use super::flood::Flooded;
+use super::generator::{Generator, PERCENTILES, Told};
+use super::service::Cell;
 
 /// One measurement of a cell.
 pub(crate) struct Measured {

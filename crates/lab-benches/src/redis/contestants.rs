@@ -101,9 +101,9 @@ pub(crate) struct Script {
 }
 
 /// The texts of our scripts, to know how long they are.
-const LOG: &str = include_str!("../../crates/redis/src/scripts/log.lua");
-const TWO_COUNTER: &str = include_str!("../../crates/redis/src/scripts/two_counter.lua");
-const GCRA: &str = include_str!("../../crates/redis/src/scripts/gcra.lua");
+const LOG: &str = include_str!("../../../redis/src/scripts/log.lua");
+const TWO_COUNTER: &str = include_str!("../../../redis/src/scripts/two_counter.lua");
+const GCRA: &str = include_str!("../../../redis/src/scripts/gcra.lua");
 
 /// A script as long as `text`, of so many commands, that does nothing but count.
 fn nothing(text: &str, commands: usize) -> String {

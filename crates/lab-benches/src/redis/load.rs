@@ -7,8 +7,8 @@ use anyhow::Result;
 use hdrhistogram::Histogram;
 use windowpane_lab_ground::latency::histogram;
 
-use crate::contestants::Contestant;
-use crate::processor::{Meter, Spent};
+use super::contestants::Contestant;
+use super::processor::{Meter, Spent};
 
 /// What a measurement is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
