@@ -2,8 +2,9 @@
 
 use windowpane_core::Cost;
 
+use crate::date::parse_clf_time;
 use crate::input::{Fields, Unexpected};
-use crate::time::{TimeError, parse_clf_time};
+use crate::time::TimeError;
 
 /// Reads `CLIENT IDENT USER [TIME] "REQUEST" STATUS SIZE ...`, without the line's end. What follows
 /// (the combined format's referer and agent, a server's own fields) does not matter.

@@ -2,7 +2,7 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `lines`, `columns`, `clf`, `time`, `input` | a stream of bytes becomes a stream of requests |
+//! | `lines`, `columns`, `clf`, `time`, `date`, `input` | a stream of bytes becomes a stream of requests |
 //! | `keys`, `batch` | the keys as small numbers, and the requests that are decided together |
 //! | `ahead` | the thread that reads and parses while another decides |
 //! | `requests` | recorded requests one by one, for other measurements |
@@ -14,6 +14,7 @@ mod ahead;
 mod batch;
 mod clf;
 mod columns;
+mod date;
 mod error;
 mod excerpt;
 mod input;

@@ -1,16 +1,18 @@
 //! The verdict: sentences that a run's rows say by themselves.
 
+mod wrong;
+
+use windowpane_lab_ground::figures::{bytes, list, mib, millions, thousands, time, times};
 use windowpane_lab_ground::latency::{Latency, ServiceTime};
+use windowpane_lab_ground::spread::{ROUNDS_THAT_TELL, Spread};
 use windowpane_lab_measure::rows::KeyedAttackRow;
 use windowpane_lab_measure::state::State;
-
-pub(super) use super::markdown::text::code;
 
 use super::markdown::attack::{courses, who};
 use super::markdown::text::words;
 use super::run::Run;
-use windowpane_lab_ground::figures::{bytes, list, mib, millions, percent, thousands, time, times};
-use windowpane_lab_ground::spread::{ROUNDS_THAT_TELL, Spread};
+
+pub(super) use super::markdown::text::code;
 
 /// The limit at which memory is compared.
 const LIMIT: u64 = 1_000;
@@ -66,7 +68,7 @@ pub(super) fn findings(run: &Run) -> Vec<Finding> {
     for state in [State::Allowed, State::Denied] {
         findings.push(fastest(run, state));
     }
-    findings.extend([Finding::of(memory(run)), wrong(run)]);
+    findings.extend([Finding::of(memory(run)), wrong::wrong(run)]);
     findings.extend(attacked(run).map(Finding::of));
     findings.extend(preempted(run).map(Finding::of));
     findings.push(losses(run));
@@ -235,54 +237,6 @@ fn memory(run: &Run) -> String {
         thousands(LIMIT),
         told.join(", ")
     )
-}
-
-fn wrong(run: &Run) -> Finding {
-    let parts = run
-        .limiters()
-        .filter(|who| !who.exact)
-        .filter_map(|who| how_wrong(run, &who.contestant))
-        .collect();
-    Finding {
-        head: "**How wrong the approximate ones were** (shares: of traffic at one server, of at least 1,000 requests that no search made; the rest stands in the tables):"
-            .into(),
-        parts,
-        between: "; ",
-    }
-}
-
-fn how_wrong(run: &Run, name: &str) -> Option<String> {
-    let worst = run.worst(name)?;
-    let share = |count: u64, requests: u64| count as f64 / requests.max(1) as f64;
-    let most = |wrong: fn(&windowpane_lab_measure::rows::AccuracyRow) -> u64| {
-        run.accuracy
-            .iter()
-            .filter(|row| row.contestant == name && row.has_shares())
-            .max_by(|a, b| share(wrong(a), a.requests).total_cmp(&share(wrong(b), b.requests)))
-    };
-    let (allows, denies) = (most(|row| row.false_allows)?, most(|row| row.false_denies)?);
-    let overshoot = match worst.worst_overshoot {
-        0 => "never let through more than the limit".to_string(),
-        _ => format!(
-            "let through up to {} above the limit in one window (*{}*)",
-            percent(worst.worst_overshoot_share),
-            words(&worst.traffic)
-        ),
-    };
-    let of = |row: &windowpane_lab_measure::rows::AccuracyRow, count: u64| match count {
-        0 => "none".to_string(),
-        _ => format!(
-            "up to {} (*{}*)",
-            percent(share(count, row.requests)),
-            words(&row.traffic)
-        ),
-    };
-    Some(format!(
-        "{} {overshoot}, wrongly allowed {} of the requests, wrongly denied {}",
-        code(name),
-        of(allows, allows.false_allows),
-        of(denies, denies.false_denies)
-    ))
 }
 
 /// What a flood of new keys did to each store's memory, the smallest first.

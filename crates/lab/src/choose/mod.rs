@@ -14,6 +14,7 @@ pub mod code;
 pub mod memory;
 pub mod need;
 pub mod rank;
+mod reason;
 pub mod text;
 
 use serde::Serialize;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use windowpane_lab_ground::figures::{bytes, millions, percent, time};
 use windowpane_lab_report::{console, on_threads};
 
-use super::rank::{how, in_bytes, keys};
+use super::reason::{how, in_bytes, keys};
 use super::{Choice, Place};
 
 /// The ranking, the reasons, who is ruled out, and the code.
