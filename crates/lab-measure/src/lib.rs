@@ -4,8 +4,6 @@
 //! |---|---|
 //! | [`definitions`] | what is measured: TOML files, apart from who is measured |
 //! | [`state`] | allowed, denied, mixed |
-//! | [`clock`] | the clock that all contestants share |
-//! | [`workers`] | threads, timed by their own clocks |
 //! | [`throughput`], [`latency`], [`memory`], [`accuracy`] | one measurement each |
 //! | [`stalled`] | what others see while one thread is stopped in a decision |
 //! | [`keyed`] | throughput and memory of stores of many keys |

@@ -49,7 +49,7 @@ pub struct Session<'a> {
     pub traffic: &'a [Traffic],
     /// What is allocated now, by the allocator that the program counts with.
     pub live_bytes: fn() -> usize,
-    /// Only what contains this is measured; empty for all. See [`name`].
+    /// Only what contains this is measured; empty for all. See [`name`](crate::plan::name).
     pub filter: String,
     /// Set from outside to end early and keep what there is.
     pub interrupted: &'a AtomicBool,

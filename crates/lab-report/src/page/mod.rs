@@ -2,7 +2,7 @@
 //!
 //! A page asks nothing of the network and runs no script: its stylesheet and its charts stand in
 //! it. It follows the reader's light or dark, fits a phone, and prints. What it shows is text until
-//! someone makes [`Markup`] of it, so that no name in the data becomes a tag.
+//! someone makes [`Markup`](maud::Markup) of it, so that no name in the data becomes a tag.
 
 mod figure;
 pub mod markdown;
