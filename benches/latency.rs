@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    windowpane_lab::measure::versus::latency_main()
+    windowpane_lab_report::versus::latency_main()
 }

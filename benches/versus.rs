@@ -17,5 +17,5 @@ fn live_bytes() -> usize {
 }
 
 fn main() -> ExitCode {
-    windowpane_lab::measure::versus::main(live_bytes)
+    windowpane_lab_report::versus::main(live_bytes)
 }

@@ -10,7 +10,7 @@ use windowpane_baselines::GcraRule;
 use windowpane_cas_ring::CasRing;
 use windowpane_core::{BuildError, Cost, Decision, Nanos, Quotas, RateLimiter};
 use windowpane_keyed::{FlatTable, KeyedLimiter, SharedRule};
-use windowpane_lab::registry::{ALGORITHMS, BuildOptions};
+use windowpane_lab_contestants::registry::{BuildOptions, algorithms};
 use windowpane_packed_counter::TwoWindowRule;
 
 /// How often each case calls; the command divides by it, so it is printed.
@@ -30,9 +30,9 @@ fn main() -> Result<(), BuildError> {
     println!("calls: {CALLS}");
     println!("processor: {}", processor());
     let quotas = Quotas::parse([format!("{LIMIT}/60s").as_str()])?;
-    for algorithm in ALGORITHMS {
+    for algorithm in algorithms() {
         let build = || (algorithm.build)(&quotas, BuildOptions::starting_at(START));
-        limiter(algorithm.name, build)?;
+        limiter(algorithm.info.name, build)?;
     }
     keyed::<CasRing>("keyed store of cas-ring", &quotas)?;
     keyed::<SharedRule<GcraRule>>("keyed store of gcra", &quotas)?;

@@ -3,9 +3,10 @@
 use std::str::from_utf8;
 
 use windowpane_core::{Quota, Quotas, format_nanos, parse_nanos};
-use windowpane_lab::measure::definitions::Definition;
-use windowpane_lab::registry;
-use windowpane_lab::replay::{Format, InputOptions, Options, TimeUnit, parse_time, replay};
+use windowpane_lab::replay::{Options, replay};
+use windowpane_lab_contestants::registry;
+use windowpane_lab_input::{Format, InputOptions, TimeUnit, parse_time};
+use windowpane_lab_measure::definitions::Definition;
 use windowpane_tower::reload::QuotaFile;
 
 use crate::{headers, reply};

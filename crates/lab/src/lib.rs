@@ -1,24 +1,25 @@
-//! The laboratory of windowpane: it runs the limiters, ours and others', on the same work, and
-//! says what came out.
+//! The laboratory of windowpane: what the `lab` command does with limiters, measurements and
+//! reports.
 //!
-//! | where | what |
+//! | module | content |
 //! |---|---|
-//! | [`registry`] | which limiters exist |
-//! | [`contestants`] | who is measured: those limiters and their rivals, behind one adapter |
 //! | [`replay`] | recorded requests through the limiters, compared with the oracle |
-//! | [`measure`] | throughput, latency, memory and accuracy, by rules that the types keep |
-//! | [`report`] | what a run becomes: CSV, Markdown, SVG, HTML |
-//! | `page` | the page around every report in HTML |
 //! | [`soak`] | long random use that watches the invariant |
 //! | [`choose`] | which limiter fits a need, by what a run measured |
+//!
+//! The compiler keeps the order of the laboratory's crates; each needs only those before it:
+//!
+//! | crate | content |
+//! |---|---|
+//! | `windowpane-lab-ground` | clocks, measuring loops, statistics, units, output files |
+//! | `windowpane-lab-input` | requests from CSV and access logs |
+//! | `windowpane-lab-contestants` | the limiters of windowpane and their rivals |
+//! | `windowpane-lab-measure` | definitions, sessions, rows |
+//! | `windowpane-lab-report` | tables, charts, pages, comparisons, published runs |
+//! | `windowpane-lab` | the command |
 
 #![forbid(unsafe_code)]
 
 pub mod choose;
-pub mod contestants;
-pub mod measure;
-mod page;
-pub mod registry;
 pub mod replay;
-pub mod report;
 pub mod soak;

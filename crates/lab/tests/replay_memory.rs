@@ -7,8 +7,8 @@ use std::io::{self, Read};
 
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use windowpane_core::Quotas;
-use windowpane_lab::registry::{ALGORITHMS, Algorithm};
 use windowpane_lab::replay::{Options, Progress, replay};
+use windowpane_lab_contestants::registry::{Algorithm, algorithms};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
@@ -46,7 +46,7 @@ impl Read for Endless {
 
 #[test]
 fn lines_of_one_key_allocate_nothing_after_the_first() {
-    let algorithms: Vec<&'static Algorithm> = ALGORITHMS.iter().collect();
+    let algorithms: Vec<&'static Algorithm> = algorithms().collect();
     let options = Options {
         meter: Some(live),
         ..Options::new(Quotas::parse(["100/10s"]).unwrap(), algorithms)

@@ -2,11 +2,10 @@
 
 use serde::Serialize;
 use windowpane_core::Quotas;
-
-use crate::contestants::Contestant;
-use crate::measure::clock::{LabClock, SimulatedClock};
-use crate::measure::memory::Fill;
-use crate::report::Run;
+use windowpane_lab_contestants::Contestant;
+use windowpane_lab_ground::clock::{LabClock, SimulatedClock};
+use windowpane_lab_measure::memory::Fill;
+use windowpane_lab_report::Run;
 
 /// How a figure of memory came about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

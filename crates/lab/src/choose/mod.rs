@@ -5,20 +5,21 @@
 //! | [`need`] | what is asked for |
 //! | [`memory`] | what a limiter takes at given quotas |
 //! | [`rank`] | who is ruled out, and the order of the others, with reasons |
-//! | [`known`] | what no run can measure, and the code that builds the winner |
+//! | [`code`] | the code that builds the winner |
 //! | [`text`] | all of it for a terminal |
 //!
 //! The command and its JSON are documented in `CHOOSE.md` of this crate.
 
-pub mod known;
+pub mod code;
 pub mod memory;
 pub mod need;
 pub mod rank;
+mod reason;
 pub mod text;
 
 use serde::Serialize;
-
-use crate::report::Run;
+use windowpane_lab_contestants::table::TABLE;
+use windowpane_lab_report::Run;
 
 pub use need::Need;
 pub use rank::{Figures, Place, RuledOut};
@@ -69,7 +70,7 @@ pub fn choose(run: &Run, need: &Need, live_bytes: fn() -> u64) -> Choice {
     let (ranking, ruled_out) = rank::rank(run, need, threads, live_bytes);
     let code = ranking
         .first()
-        .and_then(|first| known::known(&first.limiter));
+        .and_then(|first| TABLE.entry(&first.limiter)?.code);
     let environment = &run.environment;
     Choice {
         schema: SCHEMA,
@@ -85,7 +86,7 @@ pub fn choose(run: &Run, need: &Need, live_bytes: fn() -> u64) -> Choice {
         notes: notes(run, need, threads),
         ranking,
         ruled_out,
-        code: code.map_or(String::new(), |known| known.code(need)),
+        code: code.map_or(String::new(), |code| code::fill_in(&code, need)),
     }
 }
 

@@ -4,15 +4,17 @@ use std::cmp::Ordering;
 
 use serde::Serialize;
 use windowpane_core::{Cost, Unit};
+use windowpane_lab_contestants::Contestant;
+use windowpane_lab_contestants::table::TABLE;
+use windowpane_lab_ground::clock::{BenchClock, LabClock, Pace};
+use windowpane_lab_ground::figures::{bytes, percent};
+use windowpane_lab_measure::rows::ContestantRow;
+use windowpane_lab_measure::state::State;
+use windowpane_lab_report::Run;
 
-use super::known::known;
-use super::memory::{MOST_COUNTED, Source, bytes_a_key};
+use super::memory::{Source, bytes_a_key};
 use super::need::Need;
-use crate::contestants::{self, Contestant};
-use crate::measure::clock::{BenchClock, LabClock, Pace};
-use crate::measure::rows::ContestantRow;
-use crate::measure::state::State;
-use crate::report::{Run, bytes, on_threads, percent, thousands, times};
+use super::reason::{how, in_bytes, keys, reason};
 
 /// The figures behind a place.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -76,14 +78,14 @@ pub(super) fn rank(
     threads: usize,
     live_bytes: fn() -> u64,
 ) -> (Vec<Place>, Vec<RuledOut>) {
-    let everyone = contestants::all();
+    let everyone = TABLE.contestants();
     let (mut fit, mut ruled_out) = (Vec::new(), Vec::new());
     for who in run.limiters() {
         let contestant = everyone
             .iter()
             .find(|one| one.info().name == who.contestant);
         let judged = match contestant {
-            Some(contestant) => judge(run, need, threads, who, &**contestant, live_bytes),
+            Some(contestant) => judge(run, need, threads, who, *contestant, live_bytes),
             None => Err(vec!["this build of `lab` does not know it".into()]),
         };
         match judged {
@@ -133,7 +135,7 @@ fn judge(
         }
     }
     drop(built);
-    let keeps_quota = known(name).map_or(who.exact, |known| known.keeps_quota);
+    let keeps_quota = contestant.info().keeps_quota;
     let worst = run.worst(name);
     let overshoot = worst.map(|row| row.worst_overshoot_share);
     let on = worst
@@ -220,7 +222,7 @@ fn false_denies(run: &Run, name: &str) -> Option<f64> {
 }
 
 /// What is ranked first: 0 is best.
-fn class(need: &Need, place: &Place) -> (u8, bool) {
+pub(super) fn class(need: &Need, place: &Place) -> (u8, bool) {
     let accuracy = match (place.exact, place.keeps_quota) {
         // Who says how much is enough ranks what is left by speed.
         _ if need.says_accuracy() => 0,
@@ -228,7 +230,9 @@ fn class(need: &Need, place: &Place) -> (u8, bool) {
         (false, true) => 1,
         (false, false) => 2,
     };
-    let long = known(&place.limiter).is_some_and(|known| known.costs_take_long);
+    let long = TABLE
+        .entry(&place.limiter)
+        .is_some_and(|entry| entry.info().costs_take_long);
     (accuracy, need.costs && long)
 }
 
@@ -264,152 +268,4 @@ fn placed(run: &Run, need: &Need, threads: usize, mut fit: Vec<Place>) -> Vec<Pl
         }
     }
     ordered
-}
-
-fn reason(
-    run: &Run,
-    need: &Need,
-    threads: usize,
-    before: &[Place],
-    place: &Place,
-    fastest: &Place,
-) -> String {
-    let accuracy = match (place.exact, place.keeps_quota) {
-        (true, _) => "exact".to_string(),
-        (false, true) => {
-            let early = place
-                .figures
-                .worst_false_denies
-                .filter(|share| *share > 0.0);
-            let early = early.map_or(String::new(), |share| {
-                format!(" (up to {} of a traffic's requests)", percent(share))
-            });
-            format!("never above the quota, but denies some early{early}")
-        }
-        (false, false) => match (
-            &place.figures.worst_overshoot_on,
-            place.figures.worst_overshoot,
-        ) {
-            (Some(on), Some(share)) => format!(
-                "let through up to {} above the limit ({on})",
-                percent(share)
-            ),
-            _ => "an estimate, though it was never seen above the limit".into(),
-        },
-    };
-    let compared = match before.last() {
-        None => "the first".to_string(),
-        Some(last) => match class(need, last).cmp(&class(need, place)) {
-            Ordering::Equal => beside(run, threads, last, place, fastest),
-            _ if class(need, last).0 != class(need, place).0 => {
-                "so it comes after all that are more accurate".into()
-            }
-            _ => "here a cost of k takes time that grows with k".into(),
-        },
-    };
-    let compared = match (before.is_empty(), place.figures.allowed_per_second) {
-        (_, None) => format!("its speed with {} was not measured", on_threads(threads)),
-        (true, Some(_)) if place.limiter == fastest.limiter => {
-            format!(
-                "the fastest of {} with {}",
-                among(need, place),
-                on_threads(threads)
-            )
-        }
-        (true, Some(_)) => format!(
-            "no difference in speed is shown to `{}` with {}, {}",
-            fastest.limiter,
-            on_threads(threads),
-            match fastest.figures.bytes {
-                Some(_) => "and it takes less memory",
-                None => "whose memory is not known",
-            }
-        ),
-        (false, Some(_)) => compared,
-    };
-    format!("{accuracy}; {compared}")
-}
-
-/// Those with whom the first place competes.
-fn among(need: &Need, first: &Place) -> &'static str {
-    match class(need, first).0 {
-        _ if need.says_accuracy() => "those that fit",
-        0 => "the exact ones that fit",
-        1 => "those that fit and keep the quota",
-        _ => "those that fit",
-    }
-}
-
-/// Two neighbours of one class.
-fn beside(run: &Run, threads: usize, last: &Place, place: &Place, fastest: &Place) -> String {
-    let difference = run.difference(&place.limiter, &last.limiter, State::Allowed, threads);
-    match difference {
-        Some(difference) if difference.is_smaller() => {
-            format!(
-                "makes {} as many decisions a second as `{}`",
-                times(difference.ratio()),
-                last.limiter
-            )
-        }
-        Some(_) if place.figures.bytes.is_none() || last.figures.bytes.is_none() => {
-            format!(
-                "no difference in speed is shown to `{}`, and the memory of one of them is not known",
-                last.limiter
-            )
-        }
-        Some(_) if place.figures.bytes > last.figures.bytes => {
-            format!(
-                "no difference in speed is shown to `{}`, but it takes more memory",
-                last.limiter
-            )
-        }
-        Some(_) if place.limiter == fastest.limiter || place.figures.bytes < last.figures.bytes => {
-            format!(
-                "not shown to be slower than `{}`, but than one above it",
-                last.limiter
-            )
-        }
-        Some(_) => format!(
-            "no difference to `{}` is shown in speed, nor is there one in memory",
-            last.limiter
-        ),
-        None => format!("no common round with `{}`", last.limiter),
-    }
-}
-
-/// `50,000 keys`.
-pub(super) fn keys(keys: u64) -> String {
-    match keys {
-        1 => "1 key".into(),
-        _ => format!("{} keys", thousands(keys)),
-    }
-}
-
-/// Bytes with a unit: `413 MB`.
-pub(super) fn in_bytes(count: u64) -> String {
-    let units = [
-        ("TB", 1_000_000_000_000),
-        ("GB", 1_000_000_000),
-        ("MB", 1_000_000),
-        ("kB", 1_000),
-    ];
-    let unit = units.into_iter().find(|(_, size)| count >= *size);
-    unit.map_or_else(
-        || bytes(count),
-        |(unit, size)| {
-            format!(
-                "{} {unit}",
-                crate::report::digits(count as f64 / size as f64)
-            )
-        },
-    )
-}
-
-/// How a figure of memory came about, where it does not stand in the run.
-pub(super) fn how(source: Source) -> String {
-    match source {
-        Source::Run | Source::Unknown => String::new(),
-        Source::Counted => " (counted now)".into(),
-        Source::Estimated => format!(" (estimated from a limit of {})", thousands(MOST_COUNTED)),
-    }
 }

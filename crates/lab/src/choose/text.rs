@@ -2,9 +2,11 @@
 
 use std::fmt::Write;
 
-use super::rank::{how, in_bytes, keys};
+use windowpane_lab_ground::figures::{bytes, millions, percent, time};
+use windowpane_lab_report::{console, on_threads};
+
+use super::reason::{how, in_bytes, keys};
 use super::{Choice, Place};
-use crate::report::{bytes, console, millions, on_threads, percent, time};
 
 /// The ranking, the reasons, who is ruled out, and the code.
 pub fn render(choice: &Choice) -> String {

@@ -4,20 +4,17 @@ use std::cmp::Reverse;
 use std::io::Read;
 
 use windowpane_core::{Cost, Nanos, Quotas};
+use windowpane_lab_contestants::registry::{self, Algorithm, BuildOptions, ORACLE};
+use windowpane_lab_input::{Ahead, Batch, Format, InputError, InputOptions, Keys, Requests};
 use windowpane_mutex_log::OnRegression;
 
-use super::ahead::Ahead;
-use super::batch::Batch;
 use super::error::ReplayError;
-use super::input::{Format, InputOptions, Requests};
 use super::judge::Judge;
-use super::keys::Keys;
 use super::run::{Answer, Meter, Run};
 use super::summary::{
     AlgorithmSummary, Client, Comparison, InputSummary, MOST_DENIED, SCHEMA, Skipped, Summary,
 };
 use super::tally::Tally;
-use crate::registry::{self, Algorithm, BuildOptions, ORACLE};
 
 /// What is to be replayed, and how.
 #[derive(Clone)]
@@ -93,7 +90,7 @@ pub struct Decided<'a> {
 impl Decided<'_> {
     /// Each algorithm's name and answer, in the order given.
     pub fn answers(&self) -> impl Iterator<Item = (&'static str, Answer)> {
-        let answer = |lane: &Lane| (lane.run.algorithm.name, lane.run.answers[self.index]);
+        let answer = |lane: &Lane| (lane.run.algorithm.info.name, lane.run.answers[self.index]);
         self.lanes.iter().map(answer)
     }
 
@@ -156,7 +153,7 @@ pub fn replay(
     observers: &mut [&mut dyn Observer],
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Summary, ReplayError> {
-    let requests = Requests::open(source, &options.input).map_err(|error| error.of(name))?;
+    let requests = Requests::open(source, name, &options.input)?;
     let format = requests.format();
     let mut engine = Engine::new(options)?;
     let mut ahead = Ahead::read(requests, name, options.skip_bad);
@@ -180,7 +177,7 @@ pub fn replay(
             (bad, _) => format!("nothing but bad lines ({bad})"),
         };
         let input = name.into();
-        return Err(ReplayError::Empty { input, found });
+        return Err(InputError::Empty { input, found }.into());
     }
     let input = InputSummary {
         name: name.into(),
@@ -207,7 +204,7 @@ impl Engine {
         let run = |algorithm: &'static Algorithm, meter| {
             Run::new(algorithm, &options.quotas, build, options.detailed, meter).map_err(|source| {
                 ReplayError::Build {
-                    algorithm: algorithm.name,
+                    algorithm: algorithm.info.name,
                     source,
                 }
             })
@@ -224,7 +221,10 @@ impl Engine {
             .iter()
             .map(lane)
             .collect::<Result<_, ReplayError>>()?;
-        let among = options.algorithms.iter().position(|a| a.name == ORACLE);
+        let among = options
+            .algorithms
+            .iter()
+            .position(|a| a.info.name == ORACLE);
         let oracle = match (options.compare, among, registry::find(ORACLE)) {
             (true, Some(index), _) => Some(OwnRun::Lane(index)),
             (true, None, Some(oracle)) => Some(OwnRun::Beside(Box::new(run(oracle, None)?))),
@@ -309,8 +309,8 @@ impl Engine {
         let decisions = self.requests as f64;
         let most_denied = self.most_denied(names);
         let algorithm = |(lane, differ): (Lane, u64)| AlgorithmSummary {
-            name: lane.run.algorithm.name,
-            exact: lane.run.algorithm.exact,
+            name: lane.run.algorithm.info.name,
+            exact: lane.run.algorithm.info.is_exact(),
             allowed: lane.tally.allowed,
             denied: lane.tally.denied,
             errors: lane.tally.errors,
@@ -366,7 +366,7 @@ impl Engine {
             denied: self
                 .lanes
                 .iter()
-                .map(|lane| (lane.run.algorithm.name, denied(lane, key)))
+                .map(|lane| (lane.run.algorithm.info.name, denied(lane, key)))
                 .collect(),
         };
         keys.into_iter().map(client).collect()

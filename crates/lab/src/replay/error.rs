@@ -4,37 +4,16 @@ use std::io;
 
 use thiserror::Error;
 use windowpane_core::BuildError;
+use windowpane_lab_ground::output::OutputError;
+use windowpane_lab_input::InputError;
 
-use super::input::BadLine;
-
-/// Why a replay ended early. Each is told in one line.
+/// Why a replay ended early. Each message is one line.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ReplayError {
-    /// The input cannot be opened or read.
-    #[error("cannot read {input}: {source}")]
-    Input {
-        /// The input's name.
-        input: String,
-        /// Why.
-        source: io::Error,
-    },
-    /// The input holds no request.
-    #[error("{input}: expected at least one request, found {found}")]
-    Empty {
-        /// The input's name.
-        input: String,
-        /// What there is instead.
-        found: String,
-    },
-    /// A line is no request, and bad lines are not skipped.
-    #[error("{input}:{}: {bad}", bad.line)]
-    BadLine {
-        /// The input's name.
-        input: String,
-        /// The line.
-        bad: BadLine,
-    },
+    /// The requests cannot be read.
+    #[error(transparent)]
+    Input(#[from] InputError),
     /// A limiter cannot be built.
     #[error("{algorithm} cannot hold these quotas: {source}")]
     Build {
@@ -44,30 +23,21 @@ pub enum ReplayError {
         source: BuildError,
     },
     /// An output cannot be written.
-    #[error("cannot write {output}: {source}")]
-    Output {
-        /// The output's name.
-        output: String,
-        /// Why.
-        source: io::Error,
-    },
-    /// Nobody reads the output any more. That is no mistake of anybody's.
-    #[error("the output was closed by its reader")]
-    ClosedPipe,
-    /// What was asked for does not go together.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    /// The options contradict each other.
     #[error("{0}")]
     Usage(String),
 }
 
 impl ReplayError {
-    /// The error of writing to an output.
+    /// Returns the error of writing to `output`.
     pub fn output(output: &str, source: io::Error) -> ReplayError {
-        match source.kind() {
-            io::ErrorKind::BrokenPipe => ReplayError::ClosedPipe,
-            _ => ReplayError::Output {
-                output: output.into(),
-                source,
-            },
-        }
+        OutputError::of(output, source).into()
+    }
+
+    /// Whether the reader of an output closed it: not an error for the user.
+    pub fn is_closed_pipe(&self) -> bool {
+        matches!(self, ReplayError::Output(OutputError::ClosedPipe))
     }
 }

@@ -3,9 +3,9 @@
 
 use serde::Serialize;
 use windowpane_core::{Quotas, RateLimiter};
+use windowpane_lab_input::Request;
 use windowpane_mutex_log::MutexLog;
 
-use super::batch::Request;
 use super::run::Answer;
 
 /// What of one quota was used in the worst of all windows.

@@ -2,8 +2,9 @@
 
 use std::io::Write;
 
+use windowpane_lab_ground::output::Output;
+
 use super::error::ReplayError;
-use super::output::Output;
 use super::run::Answer;
 use super::{Decided, Observer};
 
@@ -19,7 +20,7 @@ impl Decisions {
     /// Begins with the header.
     ///
     /// # Errors
-    /// [`ReplayError::Output`], [`ReplayError::ClosedPipe`].
+    /// [`ReplayError::Output`].
     pub fn new(output: Output) -> Result<Decisions, ReplayError> {
         Ok(Decisions(Rows::new(output, &COLUMNS)?))
     }
@@ -27,7 +28,7 @@ impl Decisions {
     /// Ends the rows.
     ///
     /// # Errors
-    /// [`ReplayError::Output`], [`ReplayError::ClosedPipe`].
+    /// [`ReplayError::Output`].
     pub fn into_output(self) -> Result<Output, ReplayError> {
         self.0.into_output()
     }
@@ -37,7 +38,7 @@ impl Disagreements {
     /// Begins with the header.
     ///
     /// # Errors
-    /// [`ReplayError::Output`], [`ReplayError::ClosedPipe`].
+    /// [`ReplayError::Output`].
     pub fn new(output: Output) -> Result<Disagreements, ReplayError> {
         let columns = [&COLUMNS[..], &ORACLE_COLUMNS].concat();
         Ok(Disagreements(Rows::new(output, &columns)?))
@@ -46,7 +47,7 @@ impl Disagreements {
     /// Ends the rows.
     ///
     /// # Errors
-    /// [`ReplayError::Output`], [`ReplayError::ClosedPipe`].
+    /// [`ReplayError::Output`].
     pub fn into_output(self) -> Result<Output, ReplayError> {
         self.0.into_output()
     }

@@ -3,10 +3,9 @@
 use std::time::Instant;
 
 use windowpane_core::{BuildError, Decision, Nanos, Quotas};
-
-use super::batch::Request;
-use super::store::Store;
-use crate::registry::{Algorithm, BuildOptions};
+use windowpane_lab_contestants::Store;
+use windowpane_lab_contestants::registry::{Algorithm, BuildOptions};
+use windowpane_lab_input::Request;
 
 /// How many bytes are allocated now, as a counting allocator says.
 pub type Meter = fn() -> u64;

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 use indicatif::HumanCount;
 use windowpane_core::format_nanos;
+use windowpane_lab_input::{excerpt, one_line};
 
-use super::excerpt::{excerpt, one_line};
 use super::summary::{AlgorithmSummary, Comparison, MOST_DENIED, Summary};
 
 /// The summary as text: what was read, a table of the algorithms, how to read it, and the clients

@@ -1,6 +1,7 @@
 //! Counting one run's answers.
 
-use super::batch::Request;
+use windowpane_lab_input::Request;
+
 use super::run::Answer;
 
 /// What one run answered, counted.

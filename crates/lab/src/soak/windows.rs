@@ -2,7 +2,7 @@
 
 use windowpane_core::{Cost, Nanos};
 
-use super::subject::Promise;
+use windowpane_lab_contestants::soaked::Promise;
 
 /// Accepted requests: key, recorded time, cost.
 #[derive(Default)]
@@ -56,12 +56,7 @@ impl Accepted {
 mod tests {
     use super::*;
 
-    const EXACT: Promise = Promise {
-        name: "exact",
-        times_the_limit: 1,
-        idle_after: 2,
-        quotas_at_once: true,
-    };
+    const EXACT: Promise = Promise::NEVER_ABOVE;
 
     fn accepted(requests: &[(u32, Nanos, u64)]) -> Accepted {
         Accepted(requests.to_vec())

@@ -1,6 +1,5 @@
-//! `lab choose`: the ranking, who is ruled out, and code that compiles.
+//! `lab choose`: the ranking, who is ruled out.
 
 mod command;
-#[path = "../measure/recorded.rs"]
+#[path = "../../../lab-report/tests/report/recorded.rs"]
 mod recorded;
-mod snippets;

@@ -8,8 +8,10 @@ use std::thread;
 use std::time::Duration;
 
 use windowpane_core::Quotas;
-use windowpane_lab::registry::find;
 use windowpane_lab::replay::{Decided, Observer, Options, ReplayError, replay};
+use windowpane_lab_contestants::registry::find;
+use windowpane_lab_ground::output::OutputError;
+use windowpane_lab_input::InputError;
 
 fn options(skip_bad: bool) -> Options {
     let quotas = Quotas::parse(["3/10s"]).unwrap();
@@ -33,7 +35,7 @@ impl Observer for Lines {
         self.seen.push(decided.line);
         match self.seen.len() < self.at_most {
             true => Ok(()),
-            false => Err(ReplayError::ClosedPipe),
+            false => Err(OutputError::ClosedPipe.into()),
         }
     }
 }
@@ -74,7 +76,7 @@ fn a_bad_line_far_in_is_told_with_its_number_after_what_came_long_before() {
     let source = Cursor::new(input(9_000, &[8_000]));
     let ended = replay(source, "x", &options(false), &mut [&mut lines], &mut |_| {});
     match ended {
-        Err(ReplayError::BadLine { bad, .. }) => assert_eq!(bad.line, 8_000),
+        Err(ReplayError::Input(InputError::BadLine { bad, .. })) => assert_eq!(bad.line, 8_000),
         other => panic!("{other:?}"),
     }
     // By whole batches, and never what comes after.
@@ -106,7 +108,7 @@ fn an_output_that_is_closed_ends_it_though_the_source_is_silent() {
             at_most: 10,
         };
         let result = replay(source, "x", &options(false), &mut [&mut lines], &mut |_| {});
-        told.send(matches!(result, Err(ReplayError::ClosedPipe)))
+        told.send(matches!(result, Err(error) if error.is_closed_pipe()))
     });
     // A minute: far longer than it takes, on a machine however busy.
     assert_eq!(ended.recv_timeout(Duration::from_secs(60)), Ok(true));
@@ -142,7 +144,7 @@ impl Observer for Slow {
         // A few batches of requests, and a chunk of what follows.
         let taken = self.0.load(Ordering::SeqCst);
         assert!((4_096..1 << 20).contains(&taken), "{taken}");
-        Err(ReplayError::ClosedPipe)
+        Err(OutputError::ClosedPipe.into())
     }
 }
 
@@ -151,6 +153,6 @@ fn a_reader_waits_for_whoever_decides() {
     let taken = Arc::new(AtomicU64::new(0));
     let (source, mut slow) = (Endless(Arc::clone(&taken)), Slow(Arc::clone(&taken)));
     let ended = replay(source, "x", &options(false), &mut [&mut slow], &mut |_| {});
-    assert!(matches!(ended, Err(ReplayError::ClosedPipe)));
+    assert!(matches!(ended, Err(error) if error.is_closed_pipe()));
     assert!(taken.load(Ordering::SeqCst) > 0);
 }

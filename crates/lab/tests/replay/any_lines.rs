@@ -3,10 +3,9 @@
 
 use proptest::prelude::*;
 use windowpane_core::Quotas;
-use windowpane_lab::registry::{ALGORITHMS, Algorithm};
-use windowpane_lab::replay::{
-    Decided, Format, InputOptions, Observer, Options, ReplayError, TimeUnit, replay,
-};
+use windowpane_lab::replay::{Decided, Observer, Options, ReplayError, replay};
+use windowpane_lab_contestants::registry::{Algorithm, algorithms};
+use windowpane_lab_input::{Format, InputOptions, TimeUnit};
 
 /// Counts rows, and looks at what they hold.
 struct Counter(u64);
@@ -20,7 +19,7 @@ impl Observer for Counter {
 }
 
 fn survives(input: &[u8], format: Format, skip_bad: bool) {
-    let algorithms: Vec<&'static Algorithm> = ALGORITHMS.iter().collect();
+    let replayed: Vec<&'static Algorithm> = algorithms().collect();
     let quotas = Quotas::parse(["3/10s"]).unwrap();
     let options = Options {
         buckets: 10,
@@ -31,7 +30,7 @@ fn survives(input: &[u8], format: Format, skip_bad: bool) {
         },
         skip_bad,
         detailed: true,
-        ..Options::new(quotas, algorithms)
+        ..Options::new(quotas, replayed)
     };
     let mut rows = Counter(0);
     let source = std::io::Cursor::new(input.to_vec());
@@ -41,7 +40,7 @@ fn survives(input: &[u8], format: Format, skip_bad: bool) {
             let requests = summary.input.requests;
             assert!(requests > 0 && summary.input.keys <= requests);
             assert!(skip_bad || summary.input.bad_lines == 0);
-            assert_eq!(rows.0, requests * ALGORITHMS.len() as u64);
+            assert_eq!(rows.0, requests * algorithms().count() as u64);
             for algorithm in &summary.algorithms {
                 let sum = algorithm.allowed + algorithm.denied + algorithm.errors;
                 assert_eq!(sum, requests, "{}", algorithm.name);

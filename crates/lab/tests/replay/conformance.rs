@@ -3,7 +3,7 @@
 #[path = "../../../core/tests/conformance/mod.rs"]
 mod cases;
 
-use windowpane_lab::registry::{ALGORITHMS, ORACLE};
+use windowpane_lab_contestants::registry::{ORACLE, algorithms};
 
 use self::cases::{Request, nanos};
 use super::support::{Folder, rows};
@@ -33,8 +33,8 @@ fn the_exact_limiters_answer_every_exact_case_to_the_letter() {
         let quotas: String = (case.quotas.iter())
             .map(|quota| format!("--quota {}/{}{unit} ", quota.limit, quota.window))
             .collect();
-        let exact = ALGORITHMS.iter().filter(|algorithm| algorithm.exact);
-        for algorithm in exact.map(|algorithm| algorithm.name) {
+        let exact = algorithms().filter(|algorithm| algorithm.info.is_exact());
+        for algorithm in exact.map(|algorithm| algorithm.info.name) {
             if case.on_regression == "reject" && algorithm != ORACLE {
                 continue;
             }

@@ -7,8 +7,8 @@ use anyhow::{Context, Result, bail};
 use windowpane_core::Quotas;
 use windowpane_lab::choose::need::{parse_bytes, parse_share};
 use windowpane_lab::choose::{self, Need};
-use windowpane_lab::measure::folder;
-use windowpane_lab::report::{Run, console, publish};
+use windowpane_lab_measure::folder;
+use windowpane_lab_report::{Run, console, publish};
 
 const EXAMPLES: &str = "
 Examples:

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use windowpane_lab::measure::folder;
-use windowpane_lab::report::compare::{Comparison, compare, markdown, text};
-use windowpane_lab::report::{self, Run};
+use windowpane_lab_measure::folder;
+use windowpane_lab_report::compare::{Comparison, compare, markdown, text};
+use windowpane_lab_report::{self as report, Run};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use windowpane_lab::measure::folder;
-use windowpane_lab::report::{Run, compare, kept, publish};
+use windowpane_lab_measure::folder;
+use windowpane_lab_report::{Run, compare, kept, publish};
 
 /// Copies the latest run to results/DATE-MACHINE/, never over another, and refreshes the index
 /// and the README's figures. What other benches recorded beside it, in results/latest-NAME, goes

@@ -11,11 +11,14 @@ use std::process::ExitCode;
 
 use clap::{ArgAction, ValueEnum, value_parser};
 use windowpane_core::Quotas;
-use windowpane_lab::registry::{ALGORITHMS, Algorithm, BuildOptions, ORACLE};
 use windowpane_lab::replay::{
-    ColumnNames, Decisions, Disagreements, Format, InputOptions, Observer, Options, Output,
-    ReplayError, Report, Skipped, Summary, TimeUnit, one_line, render, replay,
+    Decisions, Disagreements, Observer, Options, ReplayError, Report, Skipped, Summary, render,
+    replay,
 };
+use windowpane_lab_contestants::Info;
+use windowpane_lab_contestants::registry::{Algorithm, BuildOptions, ORACLE, algorithms};
+use windowpane_lab_ground::output::Output;
+use windowpane_lab_input::{ColumnNames, Format, InputError, InputOptions, TimeUnit, one_line};
 use windowpane_mutex_log::OnRegression;
 
 use self::progress::Bar;
@@ -26,7 +29,8 @@ const BAD: u8 = 2;
 
 fn after_help() -> String {
     let mut help = String::from("Limiters:\n");
-    for Algorithm { name, about, .. } in ALGORITHMS {
+    for algorithm in algorithms() {
+        let Info { name, about, .. } = algorithm.info;
         help += &format!("  {name:<15} {about}\n");
     }
     help + EXAMPLES
@@ -140,8 +144,9 @@ enum Regression {
 pub(crate) fn run(args: Args) -> ExitCode {
     ending::leave_nothing_unfinished();
     match run_all(&args) {
-        Ok(()) | Err(ReplayError::ClosedPipe) => ExitCode::SUCCESS,
-        Err(error @ ReplayError::BadLine { .. }) => {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
+        Err(error @ ReplayError::Input(InputError::BadLine { .. })) => {
             // As compilers say it, for editors to find the place.
             tell(&error.to_string());
             ExitCode::from(BAD)
@@ -254,13 +259,15 @@ impl Args {
             ..BuildOptions::default()
         };
         let (algorithms, skipped) = self.algorithms(&quotas, build)?;
-        if let Some(other) = algorithms.iter().find(|algorithm| algorithm.name != ORACLE)
+        if let Some(other) = algorithms
+            .iter()
+            .find(|algorithm| algorithm.info.name != ORACLE)
             && on_regression == OnRegression::Reject
         {
             return Err(ReplayError::Usage(format!(
                 "--on-regression reject: only {ORACLE} rejects times that step back, {} does not; \
                  expected --algorithm {ORACLE}",
-                other.name
+                other.info.name
             )));
         }
         Ok(Options {
@@ -310,7 +317,7 @@ impl Args {
             ));
         }
         let asked: Vec<&Algorithm> = match all {
-            true => ALGORITHMS.iter().collect(),
+            true => algorithms().collect(),
             false => self
                 .algorithms
                 .iter()
@@ -319,18 +326,21 @@ impl Args {
         };
         let (mut algorithms, mut skipped) = (Vec::<&Algorithm>::new(), Vec::new());
         for algorithm in asked {
-            if algorithms.iter().any(|other| other.name == algorithm.name) {
+            if algorithms
+                .iter()
+                .any(|other| other.info.name == algorithm.info.name)
+            {
                 continue;
             }
             match (algorithm.build)(quotas, build) {
                 Ok(_) => algorithms.push(algorithm),
                 Err(error) if all => skipped.push(Skipped {
-                    name: algorithm.name,
+                    name: algorithm.info.name,
                     reason: error.to_string(),
                 }),
                 Err(source) => {
                     return Err(ReplayError::Build {
-                        algorithm: algorithm.name,
+                        algorithm: algorithm.info.name,
                         source,
                     });
                 }
@@ -377,8 +387,8 @@ impl Args {
 }
 
 fn find(name: &str) -> Result<&'static Algorithm, ReplayError> {
-    windowpane_lab::registry::find(name).ok_or_else(|| {
-        let names: Vec<&str> = ALGORITHMS.iter().map(|algorithm| algorithm.name).collect();
+    windowpane_lab_contestants::registry::find(name).ok_or_else(|| {
+        let names: Vec<&str> = algorithms().map(|algorithm| algorithm.info.name).collect();
         ReplayError::Usage(format!(
             "unknown algorithm `{name}`: expected {}, or all",
             names.join(", ")

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use windowpane_lab::measure::folder;
-use windowpane_lab::report;
+use windowpane_lab_measure::folder;
+use windowpane_lab_report as report;
 
 /// Renders a recorded run: report.html and REPORT.md, charts and summary.csv, from its raw rows.
 #[derive(clap::Args)]

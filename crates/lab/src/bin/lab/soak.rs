@@ -8,10 +8,10 @@ use anyhow::{Result, bail};
 use comfy_table::{LineStyle, Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
 use windowpane_core::{format_nanos, parse_nanos};
-use windowpane_lab::measure::environment::Environment;
-use windowpane_lab::measure::folder;
-use windowpane_lab::report::console;
 use windowpane_lab::soak::{self, Tally};
+use windowpane_lab_measure::environment::Environment;
+use windowpane_lab_measure::folder;
+use windowpane_lab_report::console;
 
 /// Uses all limiters at random for a while (several threads, costs, several quotas, limits that
 /// change, clocks that step back) and checks that no window ever holds more than is promised

@@ -13,11 +13,11 @@ mod page;
 mod timeline;
 
 use windowpane_core::Nanos;
+use windowpane_lab_input::excerpt;
 
 use self::clients::Clients;
 use self::timeline::Timeline;
 use super::error::ReplayError;
-use super::excerpt::excerpt;
 use super::run::Answer;
 use super::summary::Summary;
 use super::{Decided, Observer};

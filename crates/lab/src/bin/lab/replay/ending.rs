@@ -2,7 +2,7 @@
 
 use std::process::exit;
 
-use windowpane_lab::replay::remove_unfinished;
+use windowpane_lab_ground::output::remove_unfinished;
 
 /// What an interrupt ends with: 128 and the signal's number.
 const INTERRUPTED: i32 = 130;
@@ -26,7 +26,7 @@ mod unix {
 
     use signal_hook::consts::{SIGHUP, SIGTERM};
     use signal_hook::iterator::Signals;
-    use windowpane_lab::replay::remove_unfinished;
+    use windowpane_lab_ground::output::remove_unfinished;
 
     pub(super) fn leave_nothing_unfinished() {
         // `nohup` has a hang-up ignored, and that is to stay so.

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use windowpane_lab::replay::ReplayError;
+use windowpane_lab_input::InputError;
 
 /// An input, open.
 pub(super) struct Source {
@@ -17,7 +17,7 @@ pub(super) struct Source {
 
 impl Source {
     /// The file of that name, `-` being the standard input.
-    pub(super) fn open(input: &Path) -> Result<Source, ReplayError> {
+    pub(super) fn open(input: &Path) -> Result<Source, InputError> {
         if input.as_os_str() == "-" {
             return Ok(Source {
                 name: "<stdin>".into(),
@@ -40,7 +40,7 @@ impl Source {
                 bytes: Box::new(file),
                 length,
             }),
-            Err(source) => Err(ReplayError::Input {
+            Err(source) => Err(InputError::Read {
                 input: name,
                 source,
             }),

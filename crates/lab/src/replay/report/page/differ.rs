@@ -2,6 +2,8 @@
 
 use anyhow::Result;
 use maud::{Markup, html};
+use windowpane_lab_report::charts::timeline::{Bars, draw};
+use windowpane_lab_report::page::{Column, table};
 
 use super::super::super::summary::{AlgorithmSummary, Summary};
 use super::super::super::table::{count, number};
@@ -9,8 +11,6 @@ use super::super::{LINES, Report};
 use super::key;
 use super::scale::{Scale, each, instant};
 use super::when::{figures, steps};
-use crate::page::{Column, table};
-use crate::report::charts::timeline::{Bars, draw};
 
 pub(super) fn differ(report: &Report, summary: &Summary) -> Result<Markup> {
     let scale = Scale::of(report);

@@ -1,10 +1,10 @@
 //! Every limiter's figures.
 
 use maud::{Markup, html};
+use windowpane_lab_report::page::{Column, table};
 
 use super::super::super::summary::{AlgorithmSummary, Summary};
 use super::super::super::table::figures;
-use crate::page::{Column, table};
 
 pub(super) fn limiters(summary: &Summary) -> Markup {
     let header = [

@@ -17,23 +17,23 @@ mod who;
 
 use anyhow::Result;
 use maud::{Markup, html};
+use windowpane_lab_input::{excerpt, one_line};
+use windowpane_lab_report::page::{Column, Page, Section, table};
 
 use self::differ::differ;
 use self::limiters::limiters;
 use self::scale::instant;
 use self::when::when;
 use self::who::who;
-use super::super::excerpt::{excerpt, one_line};
 use super::super::summary::{AlgorithmSummary, Client, Summary};
 use super::super::table::{count, number, percent, span};
 use super::Report;
-use crate::page::{Column, Page, Section, table};
 
 /// A share of requests, as everywhere in the laboratory.
 fn share(part: u64, of: u64) -> String {
     match of {
         0 => "0 %".into(),
-        of => crate::report::percent(part as f64 / of as f64),
+        of => windowpane_lab_ground::figures::percent(part as f64 / of as f64),
     }
 }
 

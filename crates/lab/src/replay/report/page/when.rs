@@ -2,13 +2,13 @@
 
 use anyhow::Result;
 use maud::{Markup, html};
+use windowpane_lab_report::charts::timeline::{self, Bars, draw};
+use windowpane_lab_report::page::chart;
 
 use super::super::super::summary::Summary;
 use super::super::super::table::{count, number, span};
 use super::super::{Report, Step};
 use super::scale::{Scale, each, instant, width};
-use crate::page::chart;
-use crate::report::charts::timeline::{self, Bars, draw};
 
 pub(super) fn steps(
     report: &Report,

@@ -1,6 +1,7 @@
 //! The clients denied most, and when each was.
 
 use maud::{Markup, html};
+use windowpane_lab_report::page::{Column, table};
 
 use super::super::super::summary::{MOST_DENIED, Summary};
 use super::super::super::table::{count, number};
@@ -8,7 +9,6 @@ use super::super::Report;
 use super::super::clients::Denials;
 use super::key;
 use super::scale::Scale;
-use crate::page::{Column, table};
 
 pub(super) fn who(report: &Report, summary: &Summary) -> Markup {
     if summary.most_denied.is_empty() {

@@ -1,0 +1,264 @@
+//! A run: rounds in which every contestant is measured in every cell, in random order.
+
+mod jobs;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom;
+use windowpane_lab_contestants::keyed::KeyedContestant;
+use windowpane_lab_contestants::{Contestant, Origin};
+use windowpane_lab_ground::latency::{ResponseTime, ServiceTime};
+use windowpane_lab_ground::spread::noise;
+
+use super::environment::Environment;
+use super::latency::{self, Loaded};
+use super::plan::{Plan, REFERENCE};
+use super::recording::{At, Recording};
+use super::state::State;
+use super::throughput;
+use super::traffic::Traffic;
+use super::{accuracy, keyed, memory, stalled};
+
+use self::jobs::{Job, Kind};
+
+/// The contestant of the rows that time nothing between two readings of the clock.
+pub const EMPTY_PAIR: &str = "empty-pair";
+
+/// What a session tells its user while it runs.
+pub trait Progress {
+    /// `steps` more steps are ahead.
+    fn ahead(&self, steps: u64);
+    /// One step is done; the next is `what`.
+    fn step(&self, what: &str);
+    /// Something to know.
+    fn note(&self, text: &str);
+}
+
+/// What a session is given.
+pub struct Session<'a> {
+    /// What is measured.
+    pub plan: Plan,
+    /// Who is measured, the floor among them.
+    pub everyone: &'a [&'a dyn Contestant],
+    /// Who is measured over many keys.
+    pub keyed: &'a [&'a dyn KeyedContestant],
+    /// The requests that accuracy is measured on.
+    pub traffic: &'a [Traffic],
+    /// What is allocated now, by the allocator that the program counts with.
+    pub live_bytes: fn() -> usize,
+    /// Only what contains this is measured; empty for all. See [`name`](crate::plan::name).
+    pub filter: String,
+    /// Set from outside to end early and keep what there is.
+    pub interrupted: &'a AtomicBool,
+    /// Who is told how far it is.
+    pub progress: &'a dyn Progress,
+}
+
+impl Session<'_> {
+    /// Runs it. It takes the plan's budget and at most one round more.
+    pub fn run(&self, environment: Environment) -> Recording {
+        let began = Instant::now();
+        let everyone = self.everyone.iter().map(|contestant| contestant.info());
+        let mut recording = Recording::new(environment, everyone);
+        recording.add_keyed_contestants(self.keyed.iter().map(|contestant| contestant.info()));
+        let jobs = self.jobs();
+        let first = self.pairs_first(&jobs);
+        let of_rounds: u64 = jobs.iter().map(|job| u64::from(self.rounds_of(job))).sum();
+        self.progress.ahead(first.len() as u64 + of_rounds);
+        self.without_clock(&mut recording);
+        for (position, job) in first.into_iter().enumerate() {
+            self.do_job(job, 0, position as u32, &mut recording);
+        }
+        self.tell_noise(&recording);
+        let mut random = StdRng::seed_from_u64(self.plan.seed);
+        for round in 1..=self.plan.rounds {
+            let mut order = jobs.clone();
+            order.retain(|job| round <= self.rounds_of(job));
+            order.shuffle(&mut random);
+            for (position, job) in order.into_iter().enumerate() {
+                self.do_job(job, round, position as u32, &mut recording);
+            }
+            if self.is_interrupted() {
+                break;
+            }
+            recording.environment.rounds = round;
+            if self.is_out_of_time(began.elapsed(), round) {
+                break;
+            }
+        }
+        self.stalled(&mut recording);
+        self.attacked(&mut recording);
+        self.close(&mut recording, began.elapsed());
+        recording
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// Whether another round would overrun the budget.
+    fn is_out_of_time(&self, elapsed: Duration, rounds: u32) -> bool {
+        let another = elapsed + elapsed / rounds > self.plan.budget;
+        if another && rounds < self.plan.rounds {
+            self.progress.note(&format!(
+                "{rounds} of {} rounds: another would take longer than {} s in all",
+                self.plan.rounds,
+                self.plan.budget.as_secs()
+            ));
+        }
+        another
+    }
+
+    /// What those pairs show, for those who watch.
+    fn tell_noise(&self, recording: &Recording) {
+        let pairs: Vec<(f64, f64)> = recording
+            .throughput
+            .chunks_exact(2)
+            .filter(|pair| pair.iter().all(|row| row.share_ok))
+            .map(|pair| (pair[0].per_second, pair[1].per_second))
+            .collect();
+        if let Some(noise) = noise(&pairs) {
+            self.progress.note(&format!(
+                "{REFERENCE} against itself: nine of ten pairs differ by at most {:.0} %",
+                noise * 100.0
+            ));
+        }
+    }
+
+    /// Memory and accuracy: they do not depend on how busy the machine is.
+    fn without_clock(&self, recording: &mut Recording) {
+        if !self.plan.without_clock || !self.filter.is_empty() {
+            return;
+        }
+        for contestant in self
+            .everyone
+            .iter()
+            .filter(|c| c.info().origin != Origin::Floor)
+        {
+            self.progress
+                .note(&format!("memory and accuracy: {}", contestant.info().name));
+            recording
+                .memory
+                .extend(memory::measure(*contestant, self.live_bytes));
+            for traffic in self.traffic {
+                if self.is_interrupted() {
+                    return;
+                }
+                recording.accuracy.push(accuracy::row(*contestant, traffic));
+            }
+        }
+        let extent = keyed::Extent::of(self.plan.mode);
+        for contestant in self.keyed {
+            if self.is_interrupted() {
+                return;
+            }
+            self.progress
+                .note(&format!("memory of many keys: {}", contestant.info().name));
+            let rows = keyed::measure_memory(*contestant, &extent, self.live_bytes);
+            recording.keyed_memory.extend(rows);
+        }
+    }
+
+    /// What others see while one thread is stopped: ten milliseconds need no rounds to be told from
+    /// a decision.
+    fn stalled(&self, recording: &mut Recording) {
+        if !self.plan.without_clock || !self.filter.is_empty() {
+            return;
+        }
+        let length = stalled::length(self.plan.mode);
+        for contestant in self.everyone {
+            for state in [State::Allowed, State::Denied] {
+                if self.is_interrupted() {
+                    return;
+                }
+                let row = stalled::row(*contestant, state, length);
+                recording.stalled.push(row);
+            }
+        }
+    }
+
+    /// What a flood of new keys does to memory and to those who are over their limit. It is told by
+    /// counts, which need no rounds.
+    fn attacked(&self, recording: &mut Recording) {
+        for (name, contestant, attack) in self.attacks() {
+            for tidied in [false, true] {
+                if self.is_interrupted() {
+                    return;
+                }
+                if !tidied {
+                    self.progress.note(&name);
+                }
+                let mode = self.plan.mode;
+                let rows = keyed::attack(contestant, attack, mode, tidied, self.live_bytes);
+                recording.keyed_attack.extend(rows);
+            }
+        }
+    }
+
+    fn do_job(&self, job: Job, round: u32, position: u32, recording: &mut Recording) {
+        if self.is_interrupted() {
+            return;
+        }
+        self.progress.step(&self.name(job));
+        if let Kind::Keyed(nth, side) = job.kind {
+            let (contestant, cell) = (self.keyed[job.contestant], self.plan.keyed[nth]);
+            let times = keyed::times(self.plan.throughput_times);
+            let measured = keyed::measure(contestant, cell, times);
+            recording.add_keyed((round, position), contestant.info(), side, cell, &measured);
+            return;
+        }
+        let contestant = self.everyone[job.contestant];
+        let info = self.info(job);
+        let at = At {
+            round,
+            position,
+            info,
+            cell: job.cell,
+        };
+        let times = self.plan.latency_times;
+        match job.kind {
+            Kind::Throughput(side) => {
+                let times = self.plan.throughput_times;
+                let measured = throughput::measure(contestant, job.cell, times);
+                recording.add_throughput(&at, side, &measured);
+            }
+            Kind::Traffic(nth) => {
+                let traffic = &self.traffic[nth];
+                let times = self.plan.throughput_times;
+                let measured = throughput::on_traffic(contestant, traffic, times);
+                recording.add_traffic(&at, &traffic.name, &measured);
+            }
+            // Measured above: its contestant is not one of these.
+            Kind::Keyed(..) => {}
+            Kind::EmptyPair => recording.add_closed(&at, &latency::timer_floor(job.cell, times)),
+            Kind::Closed => match latency::closed(contestant, job.cell, times) {
+                Ok(measured) => recording.add_closed(&at, &measured),
+                Err(cannot) => recording.add_cannot(&at, &ServiceTime::empty(), cannot),
+            },
+            Kind::Open => match Loaded::new(contestant, job.cell, times) {
+                Ok(loaded) => {
+                    for load in latency::LOADS {
+                        let measured = loaded.open(load, times);
+                        recording.add_open(&at, load, loaded.capacity(), &measured);
+                    }
+                }
+                Err(cannot) => recording.add_cannot(&at, &ResponseTime::empty(), cannot),
+            },
+        }
+    }
+
+    /// Fills in what is known at the end.
+    fn close(&self, recording: &mut Recording, elapsed: Duration) {
+        let environment = &mut recording.environment;
+        let plan = &self.plan;
+        environment.close(plan.mode, plan.seed, plan.rounds, elapsed);
+        environment.partial = match (self.is_interrupted(), self.filter.is_empty()) {
+            (true, _) => "interrupted".into(),
+            (_, false) => format!("only what contains `{}`", self.filter),
+            _ => String::new(),
+        };
+    }
+}

@@ -1,0 +1,10 @@
+//! Reports of recorded runs: charts, pages, comparisons and published runs.
+
+mod charts;
+mod compared;
+mod histograms;
+mod kept;
+mod page;
+mod published;
+mod recorded;
+mod reports;
