@@ -39,11 +39,11 @@ fn main() -> Result<(), BuildError> {
     keyed::<SharedRule<TwoWindowRule>>("keyed store of packed-counter", &quotas)?;
     let table = || FlatTable::<GcraRule>::new(quotas.clone(), 1_000);
     deciding("flat table of gcra", table, |table, at| {
-        table.acquire_at(&KEY, at, Cost::ONE).ok()
+        table.decide_at(&KEY, at, Cost::ONE).ok()
     })?;
     let table = || FlatTable::<TwoWindowRule>::new(quotas.clone(), 1_000);
     deciding("flat table of packed-counter", table, |table, at| {
-        table.acquire_at(&KEY, at, Cost::ONE).ok()
+        table.decide_at(&KEY, at, Cost::ONE).ok()
     })
 }
 
@@ -53,7 +53,7 @@ const KEY: u64 = 7;
 fn keyed<L: windowpane_keyed::ForKeys>(name: &str, quotas: &Quotas) -> Result<(), BuildError> {
     let store = || KeyedLimiter::<u64, L>::new(quotas.clone());
     deciding(name, store, |store, at| {
-        store.acquire_at(&KEY, at, Cost::ONE).ok()
+        store.decide_at(&KEY, at, Cost::ONE).ok()
     })
 }
 
@@ -63,20 +63,20 @@ fn limiter(
     build: impl Fn() -> Result<Box<dyn RateLimiter>, BuildError>,
 ) -> Result<(), BuildError> {
     deciding(name, &build, |limiter, at| {
-        limiter.acquire_at(at, Cost::ONE).ok()
+        limiter.decide_at(at, Cost::ONE).ok()
     })?;
 
     let mut at = START;
     let detailed = build()?;
     case(name, "allowed, detailed", || {
-        let answer = detailed.acquire_detailed_at(at, Cost::ONE);
+        let answer = detailed.decide_detailed_at(at, Cost::ONE);
         assert!(black_box(&answer).is_ok());
         at += PACE;
     });
 
     let looked_at = build()?;
     while looked_at
-        .acquire_at(START, Cost::ONE)
+        .decide_at(START, Cost::ONE)
         .is_ok_and(|decision| decision.is_allowed())
     {}
     case(name, "denied, peek", || {

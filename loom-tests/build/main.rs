@@ -77,7 +77,7 @@ fn write_twin(out: &Path, twin: &Twin, modules: &mut String) -> Result<(), Strin
     let folder = out.join(twin.of.module()).join(name);
     fs::create_dir_all(&folder).expect("OUT_DIR is writable");
     if twin.found_by.is_empty() {
-        modules.push_str("#[cfg(shuttle)]\n");
+        modules.push_str("#[cfg(windowpane_shuttle)]\n");
     }
     writeln!(modules, "/// {bug}.\npub mod {name} {{").unwrap();
     let mut changed = false;

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::run::{Answer, Callee, Outcome, Stage};
 use crate::script::Script;
-#[cfg(shuttle)]
+#[cfg(windowpane_shuttle)]
 use crate::shuttle::alone;
 
 /// All sequences that take each thread's calls in their order: in each, whose turn it is.
@@ -64,7 +64,7 @@ fn play(script: &Script, turns: &[usize], limiter: impl Callee) -> Outcome {
 }
 
 /// Runs a model of one thread.
-#[cfg(loom)]
+#[cfg(windowpane_loom)]
 fn alone(model: impl Fn() + Send + Sync + 'static) {
     loom::model::Builder::new().check(model);
 }

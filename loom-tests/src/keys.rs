@@ -14,11 +14,11 @@ use crate::script::{Call, Script};
 
 /// What a script asks of a store.
 pub trait Keys: Send + Sync + 'static {
-    /// `acquire_at`.
+    /// `decide_at`.
     ///
     /// # Errors
     /// The store's.
-    fn acquire_at(&self, key: u64, now: Nanos, cost: Cost) -> Result<Decision, StoreError>;
+    fn decide_at(&self, key: u64, now: Nanos, cost: Cost) -> Result<Decision, StoreError>;
 
     /// `peek_at`.
     ///
@@ -46,8 +46,8 @@ macro_rules! as_keys {
             $table,
             |_: &Of| panic!("a flat table has no `clear`"),
             windowpane_baselines::FixedWindowRule,
-            windowpane_core::clock::ManualClock,
-            $crate::keys::PlainHashes
+            $crate::keys::PlainHashes,
+            windowpane_core::clock::ManualClock
         );
     };
     (store $store:path) => {
@@ -67,13 +67,13 @@ macro_rules! as_keys {
             type Of = Table<$($of),*>;
 
             impl $crate::keys::Keys for Of {
-                fn acquire_at(
+                fn decide_at(
                     &self,
                     key: u64,
                     now: core_::Nanos,
                     cost: core_::Cost,
                 ) -> Result<core_::Decision, core_::StoreError> {
-                    Of::acquire_at(self, &key, now, cost)
+                    Of::decide_at(self, &key, now, cost)
                 }
 
                 fn peek_at(
@@ -108,7 +108,7 @@ as_keys!(store windowpane_keyed::KeyedLimiter);
 pub type KeyedLimiter = windowpane_keyed::KeyedLimiter<u64, FixedWindow, PlainHashes, ManualClock>;
 
 /// The table that ships, as models take it.
-pub type FlatTable = windowpane_keyed::flat::FlatTable<FixedWindowRule, ManualClock, PlainHashes>;
+pub type FlatTable = windowpane_keyed::flat::FlatTable<FixedWindowRule, PlainHashes, ManualClock>;
 
 /// What a flat table is made of for a script: a rule, one block, a clock that nobody reads, a hasher.
 ///
@@ -131,7 +131,7 @@ impl<T: Keys> Callee for Store<T> {
 
 fn make(store: &impl Keys, call: Call) -> Answer {
     match call {
-        Call::AcquireOf { key, now, cost } => Answer::OfKey(store.acquire_at(key, now, cost)),
+        Call::AcquireOf { key, now, cost } => Answer::OfKey(store.decide_at(key, now, cost)),
         Call::PeekOf { key, now, cost } => {
             Answer::LookAtKey(store.peek_at(key, now, cost).map(|looked| looked.detailed))
         }
@@ -189,7 +189,7 @@ impl Callee for KeyEach {
         let limiter = limiters.entry(key).or_insert_with(new);
         match call {
             Call::AcquireOf { now, cost, .. } => {
-                Answer::OfKey(limiter.acquire_at(now, cost).map_err(StoreError::from))
+                Answer::OfKey(limiter.decide_at(now, cost).map_err(StoreError::from))
             }
             Call::PeekOf { now, cost, .. } => {
                 Answer::LookAtKey(limiter.peek_at(now, cost).map_err(StoreError::from))

@@ -10,7 +10,7 @@ pub trait Line: Send + Sync + 'static {
     /// A line before a limiter.
     fn before(limiter: MutexLog, clock: TickingClock) -> Self;
 
-    /// `acquire_blocking`; when the permit was recorded.
+    /// `until_ready_many_blocking`; returns when the permits were recorded.
     ///
     /// # Panics
     /// If it answers with an error.
@@ -36,7 +36,9 @@ macro_rules! as_line {
                 }
 
                 fn wait(&self, cost: windowpane_core::Cost) -> windowpane_core::Nanos {
-                    Of::acquire_blocking(self, cost).expect("it is served in the end")
+                    let allowed = Of::until_ready_many_blocking(self, cost.get());
+                    let at = allowed.expect("it is served in the end").at();
+                    at.expect("a log records what it allows").as_nanos() as u64
                 }
 
                 fn waiting(&self) -> usize {

@@ -1,22 +1,22 @@
 //! Makes the calls of a script and keeps the answers.
 
-#[cfg(loom)]
+#[cfg(windowpane_loom)]
 use std::sync::Arc;
 
 use windowpane_core::sync::{Atomic, Ordering};
-use windowpane_core::{AcquireError, Clock, Decision, Detailed, Nanos, RateLimiter, StoreError};
+use windowpane_core::{Clock, Decision, Detailed, Nanos, RateLimiter, RequestError, StoreError};
 
 use crate::script::Call;
-#[cfg(loom)]
+#[cfg(windowpane_loom)]
 use crate::script::Script;
 
 /// What a call answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// To `acquire`.
-    Decision(Result<Decision, AcquireError>),
-    /// To `acquire_detailed` and `peek`.
-    Detailed(Result<Detailed, AcquireError>),
+    Decision(Result<Decision, RequestError>),
+    /// To `decide_detailed` and `peek`.
+    Detailed(Result<Detailed, RequestError>),
     /// To `acquire`, by a store.
     OfKey(Result<Decision, StoreError>),
     /// To `peek`, by a store.
@@ -51,7 +51,7 @@ impl Answer {
     }
 }
 
-#[cfg(shuttle)]
+#[cfg(windowpane_shuttle)]
 impl Answer {
     /// Whether the call was denied, or only looked. (One for an unknown key of a store may have made
     /// room for it by then.)
@@ -80,9 +80,9 @@ pub(crate) struct Stage<L> {
 impl<L: RateLimiter + 'static> Callee for L {
     fn make(&self, call: Call, clock: &TickingClock) -> Answer {
         match call {
-            Call::Acquire { now, cost } => Answer::Decision(self.acquire_at(now, cost)),
-            Call::Now { cost } => Answer::Decision(self.acquire_with(clock, cost)),
-            Call::Detailed { now, cost } => Answer::Detailed(self.acquire_detailed_at(now, cost)),
+            Call::Acquire { now, cost } => Answer::Decision(self.decide_at(now, cost)),
+            Call::Now { cost } => Answer::Decision(self.decide_with(clock, cost)),
+            Call::Detailed { now, cost } => Answer::Detailed(self.decide_detailed_at(now, cost)),
             Call::Peek { now, cost } => Answer::Detailed(self.peek_at(now, cost)),
             Call::Reset => {
                 self.reset();
@@ -130,7 +130,7 @@ impl Clock for TickingClock {
 ///
 /// The threads share the limiter through std's `Arc`, which loom does not see: it adds no order
 /// between them. Answers travel by return value.
-#[cfg(loom)]
+#[cfg(windowpane_loom)]
 pub(crate) fn race<L: Callee>(script: &Arc<Script>, limiter: L) -> Outcome {
     let stage = Arc::new(Stage::new(limiter));
     let mut outcome = stage.make_all(&script.before);

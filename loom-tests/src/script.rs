@@ -1,18 +1,18 @@
 //! A model as data: who calls what.
 
-use windowpane_core::{Cost, Nanos, Quotas};
+use windowpane_core::{Cost, IntoQuotas, Nanos, Quotas};
 
 /// One call to a limiter, or to a store of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Call {
-    /// `acquire_at`.
+    /// `decide_at`.
     Acquire {
         /// The clock reading.
         now: Nanos,
         /// What is asked for.
         cost: Cost,
     },
-    /// `acquire_detailed_at`.
+    /// `decide_detailed_at`.
     Detailed {
         /// The clock reading.
         now: Nanos,
@@ -26,7 +26,7 @@ pub enum Call {
         /// What is asked for.
         cost: Cost,
     },
-    /// `acquire_with` a clock that all threads share and that ticks at every reading.
+    /// `decide_with` a clock that all threads share and that ticks at every reading.
     Now {
         /// What is asked for.
         cost: Cost,
@@ -51,7 +51,7 @@ pub enum Call {
         /// The new window.
         window: Nanos,
     },
-    /// `acquire_at` of a store.
+    /// `decide_at` of a store.
     AcquireOf {
         /// Whose quota it is.
         key: u64,
@@ -115,7 +115,7 @@ impl Call {
     }
 
     /// The reading of the clock that it is made with, in a store.
-    #[cfg(shuttle)]
+    #[cfg(windowpane_shuttle)]
     pub(crate) fn reading(&self) -> Option<Nanos> {
         match *self {
             Call::AcquireOf { now, .. } | Call::PeekOf { now, .. } | Call::Sweep { now } => {
@@ -202,7 +202,7 @@ pub(crate) fn sweep(now: Nanos) -> Call {
 }
 
 /// Forgets all keys of a store of limiters.
-#[cfg(shuttle)]
+#[cfg(windowpane_shuttle)]
 pub(crate) fn clear() -> Call {
     Call::Clear
 }
@@ -226,7 +226,7 @@ impl Script {
     ///
     /// # Panics
     /// If a quota is malformed.
-    pub(crate) fn new<'a>(quotas: impl IntoIterator<Item = &'a str>) -> Script {
+    pub(crate) fn new(quotas: impl IntoQuotas) -> Script {
         let quotas = Quotas::parse(quotas).expect("well-formed quotas");
         Script {
             capacity: quotas.largest_limit(),
@@ -314,7 +314,7 @@ impl Script {
     }
 
     /// The same calls under another quota.
-    #[cfg(shuttle)]
+    #[cfg(windowpane_shuttle)]
     pub(crate) fn limited_to(&self, quota: &str) -> Script {
         let quotas = Quotas::parse([quota]).expect("a well-formed quota");
         Script {
@@ -323,14 +323,14 @@ impl Script {
         }
     }
 
-    #[cfg(shuttle)]
+    #[cfg(windowpane_shuttle)]
     pub(crate) fn changes(&self) -> bool {
         self.calls()
             .any(|(_, call)| matches!(call, Call::Change { .. }))
     }
 
     /// The number of calls that forget all keys.
-    #[cfg(shuttle)]
+    #[cfg(windowpane_shuttle)]
     pub(crate) fn clears(&self) -> u64 {
         let clears = self.calls().filter(|(_, call)| *call == Call::Clear);
         clears.count() as u64

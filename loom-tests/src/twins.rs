@@ -27,19 +27,22 @@ mod as_in_core {
         pub use windowpane_core::Cost;
     }
     pub mod decision {
-        pub use windowpane_core::{Decision, Denied, Detailed, PerQuota};
+        pub use windowpane_core::{Decision, Denial, Detailed, PerQuota};
     }
     pub mod error {
-        pub use windowpane_core::{AcquireError, BuildError};
+        pub use windowpane_core::{BuildError, RequestError};
     }
     pub mod limiter {
         pub use windowpane_core::{Limiter, RateLimiter};
+    }
+    pub mod outcome {
+        pub use windowpane_core::{AcquireError, Allowed, Rejected, Status};
     }
     pub mod quota {
         pub use windowpane_core::{Quota, Unit};
     }
     pub mod quotas {
-        pub use windowpane_core::Quotas;
+        pub use windowpane_core::{IntoQuotas, Quotas};
     }
     pub mod settle {
         pub use windowpane_core::{Charge, Settle};

@@ -1,5 +1,5 @@
 //! The flat table of keys under every schedule, and its twins. `build/table` lists both.
-#![cfg(loom)]
+#![cfg(windowpane_loom)]
 
 macro_rules! model {
     ($group:ident::$model:ident) => {

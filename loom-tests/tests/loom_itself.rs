@@ -1,5 +1,5 @@
 //! What loom alone would not try, and why the models can be trusted all the same.
-#![cfg(loom)]
+#![cfg(windowpane_loom)]
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,6 +1,6 @@
 //! The packed counter under every schedule, and the twins of its rule and of its keeper.
 //! `build/table` lists both.
-#![cfg(loom)]
+#![cfg(windowpane_loom)]
 
 macro_rules! model {
     ($group:ident::$model:ident) => {

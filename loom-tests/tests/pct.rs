@@ -1,6 +1,6 @@
 //! Eight threads with eight calls each, under schedules by priority (PCT): every structure that
 //! threads share, and twins of each that such schedules find.
-#![cfg(shuttle)]
+#![cfg(windowpane_shuttle)]
 
 use windowpane_baselines::{FixedWindow, FixedWindowRule, Gcra, GcraRule};
 use windowpane_cas_ring::CasRing;

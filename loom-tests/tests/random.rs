@@ -1,5 +1,5 @@
 //! The limiters that ship under random scripts.
-#![cfg(loom)]
+#![cfg(windowpane_loom)]
 
 use windowpane_loom_tests::scripts::random::{random, random_of_keys};
 use windowpane_loom_tests::{

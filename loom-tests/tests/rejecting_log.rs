@@ -1,6 +1,6 @@
 //! The log that rejects times that step back, under every schedule, and its twins. `build/table`
 //! lists both.
-#![cfg(loom)]
+#![cfg(windowpane_loom)]
 
 macro_rules! model {
     ($group:ident::$model:ident) => {

@@ -1,5 +1,5 @@
 //! The packed counter whose charges are settled, under every schedule, and its twins. `build/table` lists both.
-#![cfg(loom)]
+#![cfg(windowpane_loom)]
 
 macro_rules! model {
     ($group:ident::$model:ident) => {

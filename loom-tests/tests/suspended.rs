@@ -1,6 +1,6 @@
 //! Lock-freedom: one thread is suspended for good before each step of its call in turn, and the others
 //! go on, each call in a bounded number of its own steps.
-#![cfg(shuttle)]
+#![cfg(windowpane_shuttle)]
 
 use windowpane_baselines::{FixedWindowRule, GcraRule};
 use windowpane_loom_tests::shuttle::{

@@ -3,7 +3,7 @@
 use windowpane_core::one_word::{
     ChangeRule, OneWordRule, REQUIRED_RANGE, SettleRule, Verdict, settled_count,
 };
-use windowpane_core::{AcquireError, BuildError, Nanos, OneWordLimiter, Quota};
+use windowpane_core::{BuildError, Nanos, OneWordLimiter, Quota, RequestError};
 
 /// A fixed-window limiter: at most `limit` permits between two multiples of the window.
 ///
@@ -16,8 +16,8 @@ use windowpane_core::{AcquireError, BuildError, Nanos, OneWordLimiter, Quota};
 ///
 /// let limiter = FixedWindow::new(Quotas::parse(["10/60s"])?)?;
 /// let second = 1_000_000_000;
-/// assert!(limiter.acquire_at(59 * second, Cost::of::<10>())?.is_allowed());
-/// assert!(limiter.acquire_at(60 * second, Cost::of::<10>())?.is_allowed(), "20 in two seconds");
+/// assert!(limiter.decide_at(59 * second, Cost::of::<10>())?.is_allowed());
+/// assert!(limiter.decide_at(60 * second, Cost::of::<10>())?.is_allowed(), "20 in two seconds");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub type FixedWindow = OneWordLimiter<FixedWindowRule>;
@@ -99,7 +99,7 @@ impl FixedWindowRule {
 
     /// A time before the recorded window is read as that window's start.
     #[inline]
-    fn roll(&self, word: u64, now: Nanos) -> Result<Now, AcquireError> {
+    fn roll(&self, word: u64, now: Nanos) -> Result<Now, RequestError> {
         let window = self.quota.window();
         let (index, count) = self.unpack(word);
         // Cannot overflow: the index was computed by a division of a u64 time.
@@ -115,7 +115,7 @@ impl FixedWindowRule {
         }
         let windows = (at - start) / window;
         if windows > self.last_index() - index {
-            return Err(AcquireError::TimeOutOfRange {
+            return Err(RequestError::TimeOutOfRange {
                 now,
                 last: self.last_instant(),
             });
@@ -142,7 +142,7 @@ impl OneWordRule for FixedWindowRule {
     }
 
     #[inline]
-    fn decide(&self, word: u64, now: Nanos, charge: u64) -> Result<Verdict, AcquireError> {
+    fn decide(&self, word: u64, now: Nanos, charge: u64) -> Result<Verdict, RequestError> {
         let rolled = self.roll(word, now)?;
         // What was settled upward, or a lowered limit, may have left a count above the limit.
         if charge <= self.quota.limit().saturating_sub(rolled.count) {

@@ -1,7 +1,7 @@
 //! GCRA, the token bucket told by one time: what most libraries run.
 
 use windowpane_core::one_word::{ChangeRule, OneWordRule, REQUIRED_RANGE, Verdict};
-use windowpane_core::{AcquireError, BuildError, Cost, Nanos, OneWordLimiter, Quota};
+use windowpane_core::{BuildError, Cost, Nanos, OneWordLimiter, Quota, RequestError};
 
 /// A token bucket by the generic cell rate algorithm: a burst at once, then a permit each
 /// `T = ceil(window / limit)`.
@@ -16,9 +16,9 @@ use windowpane_core::{AcquireError, BuildError, Cost, Nanos, OneWordLimiter, Quo
 /// use windowpane_core::{Cost, Quotas, RateLimiter};
 ///
 /// let limiter = Gcra::new(Quotas::parse(["60/60s"])?)?;
-/// assert!(limiter.acquire_at(0, Cost::of::<60>())?.is_allowed());
+/// assert!(limiter.decide_at(0, Cost::of::<60>())?.is_allowed());
 /// let second = 1_000_000_000;
-/// assert!(limiter.acquire_at(second, Cost::ONE)?.is_allowed(), "61 within a second");
+/// assert!(limiter.decide_at(second, Cost::ONE)?.is_allowed(), "61 within a second");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub type Gcra = OneWordLimiter<GcraRule>;
@@ -35,6 +35,9 @@ pub struct GcraRule {
     interval: Nanos,
     /// How far the TAT may be ahead of the clock: burst × T.
     tolerance: Nanos,
+    /// How far the TAT is ahead of a clock that does not step back: the tolerance, or more where a
+    /// change lowered the limit below what was out.
+    most_ahead: Nanos,
 }
 
 impl GcraRule {
@@ -48,8 +51,8 @@ impl GcraRule {
     /// use windowpane_core::{Cost, RateLimiter};
     ///
     /// let limiter = Gcra::with_rule(GcraRule::with_burst("60/60s".parse()?, Cost::ONE)?);
-    /// assert!(limiter.acquire_at(0, Cost::ONE)?.is_allowed());
-    /// let denied = limiter.acquire_at(0, Cost::ONE)?;
+    /// assert!(limiter.decide_at(0, Cost::ONE)?.is_allowed());
+    /// let denied = limiter.decide_at(0, Cost::ONE)?;
     /// assert_eq!(denied.retry_after().unwrap().as_secs(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -87,6 +90,7 @@ impl GcraRule {
             burst,
             interval,
             tolerance: burst * interval,
+            most_ahead: burst * interval,
         })
     }
 
@@ -100,11 +104,11 @@ impl GcraRule {
         self.interval
     }
 
-    fn check_range(&self, now: Nanos) -> Result<(), AcquireError> {
+    fn check_range(&self, now: Nanos) -> Result<(), RequestError> {
         let last = u64::MAX - self.tolerance;
         match now <= last {
             true => Ok(()),
-            false => Err(AcquireError::TimeOutOfRange { now, last }),
+            false => Err(RequestError::TimeOutOfRange { now, last }),
         }
     }
 
@@ -128,10 +132,10 @@ impl OneWordRule for GcraRule {
     }
 
     #[inline]
-    fn decide(&self, word: u64, now: Nanos, charge: u64) -> Result<Verdict, AcquireError> {
+    fn decide(&self, word: u64, now: Nanos, charge: u64) -> Result<Verdict, RequestError> {
         self.check_range(now)?;
         if charge > self.burst {
-            return Err(AcquireError::NeverFits {
+            return Err(RequestError::NeverFits {
                 cost: Cost::new(charge).unwrap_or(Cost::ONE),
                 quota: 0,
                 limit: self.burst,
@@ -169,15 +173,21 @@ impl OneWordRule for GcraRule {
 
 /// Keeps the permits that have not come back, a part of one as a part of one; they come back at the
 /// new rate. A burst that was the limit is the new limit, any other stays.
+///
+/// A time before anything that can have been recorded is read as the earliest such time. The word
+/// holds no more than that: if the change is earlier than what was recorded, up to one burst can be
+/// allowed once more.
 impl ChangeRule for GcraRule {
     fn changed(&self, word: u64, now: Nanos, quota: Quota) -> Result<(Self, u64), BuildError> {
-        let rule = match self.burst == self.quota.limit().max(1) {
+        let mut rule = match self.burst == self.quota.limit().max(1) {
             true => GcraRule::new(quota, now)?,
             false => GcraRule::with_burst(quota, Cost::new(self.burst).unwrap_or(Cost::ONE))?,
         };
-        let ahead = u128::from(Self::ahead(word, now)) * u128::from(rule.interval);
+        let at = now.max(word.saturating_sub(self.most_ahead));
+        let ahead = u128::from(Self::ahead(word, at)) * u128::from(rule.interval);
         let ahead = ahead.div_ceil(u128::from(self.interval));
-        let tat = u128::from(now) + ahead;
+        rule.most_ahead = rule.tolerance.max(u64::try_from(ahead).unwrap_or(u64::MAX));
+        let tat = u128::from(at) + ahead;
         // Nothing accepted is 0, whatever the time.
         let word = match ahead {
             0 => 0,

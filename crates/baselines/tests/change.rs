@@ -25,11 +25,11 @@ fn remaining(limiter: &impl RateLimiter, at: Nanos) -> u64 {
 #[test]
 fn case_19_raised_and_lowered_live() {
     let mut fixed = FixedWindow::new(quotas("10/60s")).unwrap();
-    assert!(fixed.acquire_at(0, cost(10)).unwrap().is_allowed());
+    assert!(fixed.decide_at(0, cost(10)).unwrap().is_allowed());
     fixed.change_at(0, &quotas("12/60s")).unwrap();
     assert_eq!(remaining(&fixed, 0), 2);
     fixed.change_at(SECOND, &quotas("3/60s")).unwrap();
-    let denied = fixed.acquire_detailed_at(SECOND, Cost::ONE).unwrap();
+    let denied = fixed.decide_detailed_at(SECOND, Cost::ONE).unwrap();
     assert_eq!(denied.remaining(), 0);
     let wait = denied.decision().denied().unwrap().retry_after_nanos();
     assert_eq!(wait, Some(59 * SECOND));
@@ -37,13 +37,13 @@ fn case_19_raised_and_lowered_live() {
 
     // Permits that have not come back stay away, and come back at the new rate.
     let mut gcra = Gcra::new(quotas("10/10s")).unwrap();
-    assert!(gcra.acquire_at(0, cost(10)).unwrap().is_allowed());
+    assert!(gcra.decide_at(0, cost(10)).unwrap().is_allowed());
     gcra.change_at(2 * SECOND, &quotas("20/10s")).unwrap();
     assert_eq!(remaining(&gcra, 2 * SECOND), 12);
     gcra.change_at(2 * SECOND, &quotas("5/10s")).unwrap();
     assert_eq!(remaining(&gcra, 2 * SECOND), 0);
     // Eight are out, a permit comes back in 2 s, and five may be: three have to come back first.
-    let denied = gcra.acquire_at(2 * SECOND, Cost::ONE).unwrap();
+    let denied = gcra.decide_at(2 * SECOND, Cost::ONE).unwrap();
     assert_eq!(
         denied.denied().unwrap().retry_after_nanos(),
         Some(8 * SECOND)
@@ -70,7 +70,7 @@ fn the_count_of_the_window_of_the_change_is_kept() {
     // The first window began at 1,000, and the one that is counted in at 1,200.
     for (change, left) in [(1_150, 7), (1_200, 7), (1_299, 7), (1_300, 10), (1_450, 10)] {
         let mut fixed = FixedWindow::starting_at(quotas("4/100ns"), 1_050).unwrap();
-        assert!(fixed.acquire_at(1_230, cost(3)).unwrap().is_allowed());
+        assert!(fixed.decide_at(1_230, cost(3)).unwrap().is_allowed());
         fixed.change_at(change, &quotas("10/100ns")).unwrap();
         assert_eq!(remaining(&fixed, change), left, "changed at {change}");
     }
@@ -94,7 +94,7 @@ fn a_burst_of_ones_own_stays() {
 fn what_cannot_be_held_is_an_error_that_changes_nothing() {
     fn check<L: FromQuotas + ChangeQuotas>(name: &str) {
         let mut limiter = L::from_quotas(&quotas("10/60s"), 0).unwrap();
-        assert!(limiter.acquire_at(0, cost(4)).unwrap().is_allowed());
+        assert!(limiter.decide_at(0, cost(4)).unwrap().is_allowed());
         let two = Quotas::parse(["10/60s", "1/1s"]).unwrap();
         let error = limiter.change_at(0, &two).unwrap_err();
         assert!(
@@ -135,7 +135,7 @@ proptest! {
             let mut now = 0;
             for (step, permits) in costs {
                 now += step;
-                let _ = limiter.acquire_at(now, cost(*permits));
+                let _ = limiter.decide_at(now, cost(*permits));
             }
             now += later;
             let used = before.limit() - remaining(&limiter, now);
@@ -160,9 +160,9 @@ proptest! {
 #[test]
 fn a_part_of_a_permit_that_is_out_stays_out() {
     let mut gcra = Gcra::new(quotas("3/9ns")).unwrap();
-    assert!(gcra.acquire_at(10, Cost::ONE).unwrap().is_allowed());
+    assert!(gcra.decide_at(10, Cost::ONE).unwrap().is_allowed());
     // It is back at 13: a third of a permit is out, two thirds of a nanosecond at the new rate.
     gcra.change_at(12, &quotas("4/8ns")).unwrap();
-    let denied = gcra.acquire_at(12, cost(4)).unwrap().denied().unwrap();
+    let denied = gcra.decide_at(12, cost(4)).unwrap().denied().unwrap();
     assert_eq!(denied.retry_after_nanos(), Some(1));
 }

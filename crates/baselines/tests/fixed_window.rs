@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use windowpane_baselines::{FixedWindow, FixedWindowRule};
 use windowpane_core::one_word::{self, OneWordRule, Verdict};
 use windowpane_core::{
-    AcquireError, BuildError, Cost, Decision, Quota, Quotas, RateLimiter, Settle, Unit,
+    BuildError, Cost, Decision, Quota, Quotas, RateLimiter, RequestError, Settle, Unit,
 };
 
 fn limiter(quota: &str) -> FixedWindow {
@@ -34,10 +34,10 @@ proptest! {
             now = now.saturating_add_signed(step);
             let asked = Cost::new(cost).unwrap();
             let peeked = limiter.peek_at(now, asked);
-            let answer = limiter.acquire_detailed_at(now, asked);
+            let answer = limiter.decide_detailed_at(now, asked);
             prop_assert_eq!(&peeked, &answer);
             if limit > 0 && cost > limit {
-                prop_assert_eq!(answer, Err(AcquireError::NeverFits { cost: asked, quota: 0, limit }));
+                prop_assert_eq!(answer, Err(RequestError::NeverFits { cost: asked, quota: 0, limit }));
                 continue;
             }
             let t = now.max(latest_start);
@@ -105,14 +105,14 @@ fn ten_years_are_held_and_no_less() {
 fn past_its_range_it_is_an_error_and_not_a_wrong_decision() {
     let quota = Quota::from_nanos(32_767, 1_000, Unit::Permits).unwrap();
     let limiter = FixedWindow::new(quota).unwrap();
-    let Err(AcquireError::TimeOutOfRange { last, .. }) = limiter.acquire_at(u64::MAX, Cost::ONE)
+    let Err(RequestError::TimeOutOfRange { last, .. }) = limiter.decide_at(u64::MAX, Cost::ONE)
     else {
         panic!("out of range");
     };
-    assert!(limiter.acquire_at(last + 1, Cost::ONE).is_err());
-    assert!(limiter.acquire_at(last, Cost::ONE).unwrap().is_allowed());
+    assert!(limiter.decide_at(last + 1, Cost::ONE).is_err());
+    assert!(limiter.decide_at(last, Cost::ONE).unwrap().is_allowed());
     // The range ends there whichever window it is asked from.
-    assert!(limiter.acquire_at(last + 1, Cost::ONE).is_err());
+    assert!(limiter.decide_at(last + 1, Cost::ONE).is_err());
     assert_eq!(
         limiter.peek_at(last, Cost::ONE).unwrap().remaining(),
         32_765
@@ -124,19 +124,19 @@ fn requests_are_counted_once_whatever_they_cost() {
     let limiter = FixedWindow::new(Quotas::parse(["2req/1s"]).unwrap()).unwrap();
     assert!(
         limiter
-            .acquire_at(0, Cost::of::<500>())
+            .decide_at(0, Cost::of::<500>())
             .unwrap()
             .is_allowed()
     );
     assert!(
         limiter
-            .acquire_at(0, Cost::of::<500>())
+            .decide_at(0, Cost::of::<500>())
             .unwrap()
             .is_allowed()
     );
     assert!(
         !limiter
-            .acquire_at(0, Cost::of::<500>())
+            .decide_at(0, Cost::of::<500>())
             .unwrap()
             .is_allowed()
     );
@@ -146,7 +146,7 @@ fn requests_are_counted_once_whatever_they_cost() {
 fn a_charge_is_replaced_while_its_window_lasts_and_then_no_more() {
     let limiter = limiter("10/10ns");
     let remaining = |at| limiter.peek_at(at, Cost::ONE).unwrap().remaining();
-    assert!(limiter.acquire_at(13, cost(8)).unwrap().is_allowed());
+    assert!(limiter.decide_at(13, cost(8)).unwrap().is_allowed());
     limiter.settle_at(13, cost(8), 3);
     assert_eq!(remaining(13), 6);
     // Of another window: before it, and after it.
@@ -155,15 +155,15 @@ fn a_charge_is_replaced_while_its_window_lasts_and_then_no_more() {
     assert_eq!(remaining(13), 6);
     // Charged more than there is, it is used up until the window is over; the index is untouched.
     limiter.settle_at(13, cost(3), 12);
-    let denied = limiter.acquire_detailed_at(19, Cost::ONE).unwrap();
+    let denied = limiter.decide_detailed_at(19, Cost::ONE).unwrap();
     assert_eq!(denied.remaining(), 0);
     let wait = denied.decision().denied().unwrap().retry_after_nanos();
     assert_eq!(wait, Some(1));
     limiter.settle_at(13, Cost::ONE, u64::MAX);
-    assert!(!limiter.acquire_at(19, Cost::ONE).unwrap().is_allowed());
-    assert!(limiter.acquire_at(20, cost(10)).unwrap().is_allowed());
+    assert!(!limiter.decide_at(19, Cost::ONE).unwrap().is_allowed());
+    assert!(limiter.decide_at(20, cost(10)).unwrap().is_allowed());
     limiter.settle_at(13, cost(3), 0);
-    assert!(!limiter.acquire_at(20, Cost::ONE).unwrap().is_allowed());
+    assert!(!limiter.decide_at(20, Cost::ONE).unwrap().is_allowed());
 }
 
 #[test]
@@ -171,18 +171,18 @@ fn nine_pairs_of_taking_and_giving_back_leave_the_capacity_as_it_was() {
     let limiter = limiter("10/1s");
     for pair in 0..9 {
         let at = pair * 11_000_000;
-        assert!(limiter.acquire_at(at, Cost::ONE).unwrap().is_allowed());
+        assert!(limiter.decide_at(at, Cost::ONE).unwrap().is_allowed());
         limiter.settle_at(at, Cost::ONE, 0);
     }
     assert!(
         limiter
-            .acquire_at(99_000_000, cost(10))
+            .decide_at(99_000_000, cost(10))
             .unwrap()
             .is_allowed()
     );
     assert!(
         !limiter
-            .acquire_at(99_000_000, Cost::ONE)
+            .decide_at(99_000_000, Cost::ONE)
             .unwrap()
             .is_allowed()
     );
@@ -211,7 +211,7 @@ fn more_remains_when_it_is_told() {
 fn a_limit_of_0_denies_without_a_wait_and_has_nothing_left() {
     let limiter = limiter("0/1s");
     for answer in [
-        limiter.acquire_detailed_at(5, Cost::ONE),
+        limiter.decide_detailed_at(5, Cost::ONE),
         limiter.peek_at(5, cost(9)),
     ] {
         let answer = answer.unwrap();
@@ -223,7 +223,7 @@ fn a_limit_of_0_denies_without_a_wait_and_has_nothing_left() {
 #[test]
 fn a_count_of_requests_gives_nothing_back() {
     let limiter = limiter("2req/1s");
-    assert!(limiter.acquire_at(0, cost(500)).unwrap().is_allowed());
+    assert!(limiter.decide_at(0, cost(500)).unwrap().is_allowed());
     limiter.settle_at(0, cost(500), 0);
     assert_eq!(limiter.peek_at(0, Cost::ONE).unwrap().remaining(), 0);
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use windowpane_baselines::{Gcra, GcraRule};
 use windowpane_core::one_word;
 use windowpane_core::{
-    AcquireError, BuildError, Cost, Decision, MAX_WINDOW, Nanos, Quota, Quotas, RateLimiter, Unit,
+    BuildError, Cost, Decision, MAX_WINDOW, Nanos, Quota, Quotas, RateLimiter, RequestError, Unit,
 };
 use windowpane_mutex_log::MutexLog;
 
@@ -55,11 +55,11 @@ proptest! {
             now = now.saturating_add_signed(intervals * interval + nanos).min(1 << 63);
             let cost = Cost::new(charge).unwrap();
             let peeked = limiter.peek_at(now, cost);
-            let answer = limiter.acquire_detailed_at(now, cost);
+            let answer = limiter.decide_detailed_at(now, cost);
             prop_assert_eq!(&peeked, &answer);
             if charge > quota.limit().min(burst) {
                 let limit = if charge > quota.limit() { quota.limit() } else { burst };
-                prop_assert_eq!(answer, Err(AcquireError::NeverFits { cost, quota: 0, limit }));
+                prop_assert_eq!(answer, Err(RequestError::NeverFits { cost, quota: 0, limit }));
                 continue;
             }
             let answer = answer.unwrap();
@@ -95,7 +95,7 @@ fn sixty_per_minute_are_119_in_the_first_59_seconds_where_a_window_lets_60() {
         let at_once = (0..1_000).map(|_| 0);
         let times = at_once.chain((1..60).map(|second| second * SECOND));
         times
-            .filter(|now| limiter.acquire_at(*now, Cost::ONE).unwrap().is_allowed())
+            .filter(|now| limiter.decide_at(*now, Cost::ONE).unwrap().is_allowed())
             .count()
     };
     assert_eq!(allowed(&Gcra::new(quota("60/60s")).unwrap()), 119);
@@ -110,7 +110,7 @@ fn a_rate_that_no_whole_interval_has_is_rounded_down() {
     // 7 in 10 s are 1,428,571,428.6 ns each.
     let limiter = Gcra::new(quota("7/10s")).unwrap();
     assert_eq!(limiter.rule().interval(), 1_428_571_429);
-    assert!(limiter.acquire_at(0, Cost::of::<7>()).unwrap().is_allowed());
+    assert!(limiter.decide_at(0, Cost::of::<7>()).unwrap().is_allowed());
     let left = |at| limiter.peek_at(at, Cost::of::<7>()).unwrap().remaining();
     assert_eq!(left(10 * SECOND), 6, "3 ns more until the seventh is back");
     assert_eq!(
@@ -160,21 +160,21 @@ fn what_no_whole_nanosecond_tells_is_refused() {
 #[test]
 fn past_its_range_it_is_an_error_and_not_a_wrong_decision() {
     let limiter = Gcra::new(quota("10/60s")).unwrap();
-    let Err(AcquireError::TimeOutOfRange { last, .. }) = limiter.acquire_at(u64::MAX, Cost::ONE)
+    let Err(RequestError::TimeOutOfRange { last, .. }) = limiter.decide_at(u64::MAX, Cost::ONE)
     else {
         panic!("out of range");
     };
     assert_eq!(last, u64::MAX - 60 * SECOND);
-    assert!(limiter.acquire_at(last + 1, Cost::ONE).is_err());
-    let all = limiter.acquire_at(last, Cost::of::<10>()).unwrap();
+    assert!(limiter.decide_at(last + 1, Cost::ONE).is_err());
+    let all = limiter.decide_at(last, Cost::of::<10>()).unwrap();
     assert!(all.is_allowed());
-    assert!(!limiter.acquire_at(last, Cost::ONE).unwrap().is_allowed());
+    assert!(!limiter.decide_at(last, Cost::ONE).unwrap().is_allowed());
 }
 
 #[test]
 fn a_limit_of_0_denies_without_a_wait() {
     let limiter = Gcra::new(quota("0/1s")).unwrap();
-    let answer = limiter.acquire_detailed_at(5, Cost::ONE).unwrap();
+    let answer = limiter.decide_detailed_at(5, Cost::ONE).unwrap();
     assert_eq!(answer.decision().denied().unwrap().retry_after(), None);
     assert_eq!(answer.remaining(), 0);
 }
@@ -184,7 +184,7 @@ fn requests_are_counted_once_whatever_they_cost() {
     let limiter = Gcra::new(quota("2req/1s")).unwrap();
     let ask = || {
         limiter
-            .acquire_at(0, Cost::of::<500>())
+            .decide_at(0, Cost::of::<500>())
             .unwrap()
             .is_allowed()
     };

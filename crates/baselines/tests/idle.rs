@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use windowpane_baselines::{FixedWindowRule, GcraRule};
 use windowpane_core::one_word::{OneWordRule, SettleRule};
-use windowpane_core::{AcquireError, Nanos, Quota};
+use windowpane_core::{Nanos, Quota, RequestError};
 
 fn rule<R: OneWordRule>(quota: &str, start: Nanos) -> R {
     let quota: Quota = quota.parse().unwrap();
@@ -73,7 +73,7 @@ fn a_window_in_which_nothing_counts_any_more_may_be_forgotten_from_its_start() {
 fn what_counts_to_the_end_of_the_range_is_never_forgotten() {
     fn last<R: OneWordRule>(rule: &R) -> Nanos {
         match rule.decide(0, Nanos::MAX, 1) {
-            Err(AcquireError::TimeOutOfRange { last, .. }) => last,
+            Err(RequestError::TimeOutOfRange { last, .. }) => last,
             other => panic!("the range ends before u64 does: {other:?}"),
         }
     }

@@ -29,8 +29,8 @@ pub(crate) const MAX_SLOTS: u64 = INDEX_MASK + 1;
 pub(crate) struct Head {
     /// The latest recorded time; 0 before the first. Its bucket is the newest one.
     pub(crate) time: Nanos,
-    /// The number of resets before.
-    resets: u64,
+    /// The latest recorded time plus the number of resets, wrapping.
+    stamp: u64,
     /// From the lowest bit: all that was accepted, modulo 2^39 (39 bits), the lowest bit of the
     /// number of resets (1), how many of the newest buckets count (12), the slot that the newest
     /// bucket's record will take (12).
@@ -43,7 +43,7 @@ impl Head {
 
     #[inline]
     pub(crate) fn to_bits(self) -> u128 {
-        u128::from(self.time.wrapping_add(self.resets)) << 64 | u128::from(self.place)
+        u128::from(self.stamp) << 64 | u128::from(self.place)
     }
 
     /// The head of the word `bits`, when `resets` is the number of resets that were announced,
@@ -54,20 +54,30 @@ impl Head {
     /// and one bit in the head tells which. If the head has moved, the time is meaningless.
     #[inline]
     pub(crate) fn from_bits(bits: u128, resets: u64) -> Head {
-        let place = bits as u64;
-        let announced = resets.wrapping_sub(place >> COUNT_BITS) & 1;
-        let resets = resets.wrapping_sub(announced);
+        let (stamp, place) = ((bits >> 64) as u64, bits as u64);
+        let is_own = (place >> COUNT_BITS ^ resets) & 1 == 0;
+        let resets = if is_own {
+            resets
+        } else {
+            before_announced(resets)
+        };
         Head {
-            time: ((bits >> 64) as u64).wrapping_sub(resets),
-            resets,
+            time: stamp.wrapping_sub(offset(resets)),
+            stamp,
             place,
         }
     }
 
-    /// The number of resets before.
+    /// What the stamp has above the time: the number of resets before.
     #[inline]
     pub(crate) fn resets(self) -> u64 {
-        self.resets
+        self.stamp.wrapping_sub(self.time)
+    }
+
+    /// Whether the head is that of reset number `resets`, or of the one before.
+    #[inline]
+    pub(crate) fn is_of_reset(self, resets: u64) -> bool {
+        (self.place >> COUNT_BITS ^ resets) & 1 == 0
     }
 
     /// All that was ever accepted, modulo 2^39. A reset does not set it back.
@@ -108,8 +118,8 @@ impl Head {
     pub(crate) fn charge(self, time: Nanos, charge: u64) -> Head {
         Head {
             time,
+            stamp: self.stamp_at(time),
             place: self.place & !COUNT_MASK | self.accepted_after(charge),
-            ..self
         }
     }
 
@@ -121,8 +131,8 @@ impl Head {
         let fields = index << INDEX_SHIFT | (kept + 1) << COUNTING_SHIFT;
         Head {
             time,
+            stamp: self.stamp_at(time),
             place: fields | self.place & RESET_BIT | self.accepted_after(charge),
-            ..self
         }
     }
 
@@ -132,7 +142,7 @@ impl Head {
         let fields = INDEX_MASK << COUNTING_SHIFT | RESET_BIT;
         Head {
             time: 0,
-            resets,
+            stamp: offset(resets),
             place: self.place & !fields | (resets & 1) << COUNT_BITS,
         }
     }
@@ -141,6 +151,24 @@ impl Head {
     fn accepted_after(self, charge: u64) -> u64 {
         self.place.wrapping_add(charge) & COUNT_MASK
     }
+
+    /// The stamp of `time`, which is not before the head's own, after as many resets.
+    #[inline]
+    fn stamp_at(self, time: Nanos) -> u64 {
+        self.stamp.wrapping_add(time.wrapping_sub(self.time))
+    }
+}
+
+/// What a stamp has above its time after `resets` resets.
+#[inline]
+fn offset(resets: u64) -> u64 {
+    resets
+}
+
+/// The number of resets of a head while reset number `announced` is not finished.
+#[cold]
+fn before_announced(announced: u64) -> u64 {
+    announced.wrapping_sub(1)
 }
 
 #[cfg(test)]
@@ -159,7 +187,7 @@ mod tests {
             let tag = (resets & 1) << COUNT_BITS;
             let place = index << INDEX_SHIFT | counting << COUNTING_SHIFT | tag | accepted;
             let announced = resets.wrapping_add(announced);
-            let head = Head::from_bits(Head { time, resets, place }.to_bits(), announced);
+            let head = Head::from_bits(Head { time, stamp: time.wrapping_add(resets), place }.to_bits(), announced);
             let fields = |head: Head| {
                 let head = Head::from_bits(head.to_bits(), head.resets());
                 (head.time, head.index(), head.counting(), head.accepted())
@@ -179,7 +207,7 @@ mod tests {
         #[test]
         fn the_nth_newest_is_n_slots_back(slots in 2..=MAX_SLOTS, index: u64, nth: u64) {
             let (index, nth) = (index % slots, 1 + nth % slots);
-            let head = Head { time: 0, resets: 0, place: index << INDEX_SHIFT };
+            let head = Head { time: 0, stamp: 0, place: index << INDEX_SHIFT };
             prop_assert_eq!(head.index_of(nth, slots), (index + slots + 1 - nth) % slots);
         }
     }

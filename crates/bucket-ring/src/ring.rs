@@ -6,8 +6,8 @@ use windowpane_core::sync::{
     Atomic, AtomicU128, CachePadded, Ordering, SPINS_SEVERAL_LINES, back_off,
 };
 use windowpane_core::{
-    AcquireError, BuildError, Cost, Decision, Denied, Detailed, FromQuotas, Nanos, PerQuota,
-    Quotas, RateLimiter,
+    BuildError, Cost, Decision, Denial, Detailed, FromQuotas, Nanos, PerQuota, Quota, Quotas,
+    RateLimiter, RequestError,
 };
 
 use crate::head::Head;
@@ -22,7 +22,7 @@ use crate::view::View;
 /// several quotas whose windows are whole numbers of buckets; all of permits or all of requests.
 /// Memory: 8 bytes a bucket and a constant, whatever the limit, allocated once. A decision costs
 /// O(1) a quota under steady traffic and a binary search over the buckets a quota at worst; so do
-/// a wait and [`acquire_detailed_at`](RateLimiter::acquire_detailed_at). No decision walks the
+/// a wait and [`decide_detailed_at`](RateLimiter::decide_detailed_at). No decision walks the
 /// buckets, not even after an idle time.
 ///
 /// Linearization: an allowance at its compare-and-swap of the head; a denial and a peek at their
@@ -36,21 +36,26 @@ use crate::view::View;
 /// // Buckets of one second.
 /// let ring = BucketRing::new(Quotas::parse(["100/60s"])?)?;
 /// let second = 1_000_000_000;
-/// assert!(ring.acquire_at(second / 2, Cost::of::<100>())?.is_allowed());
+/// assert!(ring.decide_at(second / 2, Cost::of::<100>())?.is_allowed());
 /// // Exactly, it would be free at 60.5 s. Here the bucket goes as a whole, with its last instant.
-/// let denied = ring.acquire_at(60 * second, Cost::ONE)?.denied().unwrap();
+/// let denied = ring.decide_at(60 * second, Cost::ONE)?.denied().unwrap();
 /// assert_eq!(denied.retry_after_nanos(), Some(second - 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct BucketRing {
-    // On a line of its own: every call reads the plan and the address of the slots, so they must
+    // On a line of their own: every call reads the plan and the address of the slots, so they must
     // not bounce with the head.
-    pub(crate) head: CachePadded<AtomicU128>,
+    words: CachePadded<Words>,
     /// The records of the buckets before the newest, in the order in which they came.
     pub(crate) slots: Box<[Atomic<u64>]>,
+    pub(crate) plan: Plan,
+}
+
+/// The words that calls change.
+struct Words {
+    head: AtomicU128,
     /// The number of resets announced so far; see [`Head::from_bits`].
     resets: Atomic<u64>,
-    pub(crate) plan: Plan,
 }
 
 impl BucketRing {
@@ -78,9 +83,11 @@ impl BucketRing {
     pub(crate) fn of(plan: Plan) -> BucketRing {
         let slots = (0..plan.slots()).map(|_| Atomic::new(Record::EMPTY.0));
         BucketRing {
-            head: CachePadded::new(AtomicU128::new(Head::EMPTY)),
+            words: CachePadded::new(Words {
+                head: AtomicU128::new(Head::EMPTY),
+                resets: Atomic::new(0),
+            }),
             slots: slots.collect(),
-            resets: Atomic::new(0),
             plan,
         }
     }
@@ -101,17 +108,17 @@ impl BucketRing {
     pub(crate) fn load_head(&self) -> Head {
         // Acquire: the writer of this head had seen all older records published, and so does this
         // thread now.
-        let bits = self.head.load(Ordering::Acquire);
+        let bits = self.words.head.load(Ordering::Acquire);
         // Acquire: a number that is too late for this head brings with it the head it followed, so
         // that the caller's second load of the head cannot miss that.
-        let resets = self.resets.load(Ordering::Acquire);
+        let resets = self.words.resets.load(Ordering::Acquire);
         Head::from_bits(bits, resets)
     }
 
     /// Whether the head still stands.
     #[inline]
     fn is_current(&self, head: Head) -> bool {
-        self.head.load(Ordering::Acquire) == head.to_bits()
+        self.words.head.load(Ordering::Acquire) == head.to_bits()
     }
 
     /// Announces the next reset and returns its number, or the number of one that is announced
@@ -120,18 +127,21 @@ impl BucketRing {
         loop {
             let head = self.load_head();
             // Acquire, and between two loads of the head: the number is the head's or the next.
-            let announced = self.resets.load(Ordering::Acquire);
+            let announced = self.words.resets.load(Ordering::Acquire);
             if !self.is_current(head) {
                 continue;
             }
-            if announced != head.resets() {
+            if !head.is_of_reset(announced) {
                 return announced;
             }
             let next = announced.wrapping_add(1);
             // Release: a thread that reads the number also sees the head it followed.
-            let announce =
-                self.resets
-                    .compare_exchange(announced, next, Ordering::AcqRel, Ordering::Acquire);
+            let announce = self.words.resets.compare_exchange(
+                announced,
+                next,
+                Ordering::AcqRel,
+                Ordering::Acquire,
+            );
             if announce.is_ok() {
                 return next;
             }
@@ -145,7 +155,7 @@ impl BucketRing {
     }
 
     /// Returns why `cost` does not fit, or `None` if it does. Meaningless if the head has moved.
-    fn denial(&self, head: Head, now: Nanos, cost: Cost) -> Result<Option<Denied>, AcquireError> {
+    fn denial(&self, head: Head, now: Nanos, cost: Cost) -> Result<Option<Denial>, RequestError> {
         let charge = self.plan.charge(cost);
         if charge > self.plan.smallest_limit {
             return self.exceeds_limit(cost);
@@ -154,7 +164,7 @@ impl BucketRing {
         let mut denial = None;
         for (index, rule) in self.plan.rules().enumerate() {
             if let Some(wait) = view.wait(now, rule, charge) {
-                denial = Some(Denied::longest(denial, Denied::new(index, Some(wait))));
+                denial = Some(Denial::longest(denial, Denial::new(index, Some(wait))));
             }
         }
         Ok(denial)
@@ -162,11 +172,11 @@ impl BucketRing {
 
     /// A cost above a limit: an error, or a denial without a wait by a limit of 0.
     #[cold]
-    fn exceeds_limit(&self, cost: Cost) -> Result<Option<Denied>, AcquireError> {
+    fn exceeds_limit(&self, cost: Cost) -> Result<Option<Denial>, RequestError> {
         let quotas = &self.plan.quotas;
         quotas.check_cost(cost)?;
         let zero = quotas.iter().position(|quota| quota.limit() == 0);
-        Ok(zero.map(|index| Denied::new(index, None)))
+        Ok(zero.map(|index| Denial::new(index, None)))
     }
 
     /// Publishes the record of the head's bucket, which is `newest`. `false` if the head has moved.
@@ -220,7 +230,7 @@ impl BucketRing {
         };
         // Release: the records before, seen published, are published for all who see this head.
         // Relaxed on failure: the next attempt loads the head again.
-        let claim = self.head.compare_exchange(
+        let claim = self.words.head.compare_exchange(
             head.to_bits(),
             claimed.to_bits(),
             Ordering::Release,
@@ -259,7 +269,7 @@ impl BucketRing {
         head: Head,
         now: Nanos,
         cost: Cost,
-    ) -> Result<Option<Decision>, AcquireError> {
+    ) -> Result<Option<Decision>, RequestError> {
         if let Some(denied) = self.denial(head, now, cost)? {
             // If no thread has claimed since, the denial holds at this load.
             let stands = self.is_current(head);
@@ -271,7 +281,7 @@ impl BucketRing {
 
     /// The slow path.
     #[inline(never)]
-    fn decide_among(&self, now: Nanos, cost: Cost) -> Result<Decision, AcquireError> {
+    fn decide_among(&self, now: Nanos, cost: Cost) -> Result<Decision, RequestError> {
         loop {
             if let Some(decision) = self.attempt(self.load_head(), now, cost)? {
                 return Ok(decision);
@@ -314,18 +324,23 @@ impl RateLimiter for BucketRing {
     }
 
     #[inline]
-    fn acquire_at(&self, now: Nanos, cost: Cost) -> Result<Decision, AcquireError> {
+    fn quota(&self, index: usize) -> Quota {
+        self.plan.quotas[index]
+    }
+
+    #[inline]
+    fn decide_at(&self, now: Nanos, cost: Cost) -> Result<Decision, RequestError> {
         let charge = self.plan.charge(cost);
         if charge > self.plan.limit_alone {
             return self.decide_among(now, cost);
         }
         Ok(match self.decide_alone(now, charge) {
             Ok(at) => Decision::Allowed { at },
-            Err(wait) => Decision::Denied(Denied::new(0, Some(wait))),
+            Err(wait) => Decision::Denied(Denial::new(0, Some(wait))),
         })
     }
 
-    fn acquire_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+    fn decide_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, RequestError> {
         loop {
             let head = self.load_head();
             let left = self.left(self.view(head, now));
@@ -336,7 +351,7 @@ impl RateLimiter for BucketRing {
         }
     }
 
-    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, RequestError> {
         loop {
             let head = self.load_head();
             let view = self.view(head, now);
@@ -356,20 +371,23 @@ impl RateLimiter for BucketRing {
     fn reset(&self) {
         let number = self.announce_reset();
         loop {
-            let bits = self.head.load(Ordering::Acquire);
+            let bits = self.words.head.load(Ordering::Acquire);
             // Acquire, and after the head: while that head stands, the number is its own or the
             // next. A thread that slept must not empty the head under an old number, or stamps
             // would come back.
-            let is_last = self.resets.load(Ordering::Acquire) == number;
+            let is_last = self.words.resets.load(Ordering::Acquire) == number;
             let head = Head::from_bits(bits, number);
-            if !is_last || head.resets() == number {
+            if !is_last || head.is_of_reset(number) {
                 // Another thread has finished it.
                 return;
             }
             let emptied = head.emptied(number).to_bits();
-            let reset =
-                self.head
-                    .compare_exchange(bits, emptied, Ordering::AcqRel, Ordering::Acquire);
+            let reset = self.words.head.compare_exchange(
+                bits,
+                emptied,
+                Ordering::AcqRel,
+                Ordering::Acquire,
+            );
             if reset.is_ok() {
                 return;
             }

@@ -4,7 +4,7 @@ use windowpane_bucket_ring::{BucketRing, MAX_BUCKETS, MAX_LIMIT};
 use windowpane_core::{BuildError, Quotas, RateLimiter};
 
 fn build(quotas: &[&str], buckets: u32) -> Result<BucketRing, BuildError> {
-    BucketRing::with_buckets(Quotas::parse(quotas.iter().copied()).unwrap(), buckets)
+    BucketRing::with_buckets(Quotas::parse(quotas).unwrap(), buckets)
 }
 
 #[test]

@@ -8,7 +8,7 @@ use windowpane_core::{
 use windowpane_mutex_log::MutexLog;
 
 fn quotas(texts: &[&str]) -> Quotas {
-    Quotas::parse(texts.iter().copied()).unwrap()
+    Quotas::parse(texts).unwrap()
 }
 
 fn cost(permits: u64) -> Cost {
@@ -76,7 +76,7 @@ proptest! {
                     now += step;
                     let asked = cost(permits);
                     let by_the_log = exact.peek_at(now, asked);
-                    let Ok(decision) = ring.acquire_at(now, asked) else {
+                    let Ok(decision) = ring.decide_at(now, asked) else {
                         prop_assert!(by_the_log.is_err());
                         continue;
                     };
@@ -95,18 +95,18 @@ proptest! {
 #[test]
 fn limits_change_and_what_is_used_counts_on() {
     let mut ring = BucketRing::new(quotas(&["10/60s", "5/1s"])).unwrap();
-    assert!(ring.acquire_at(0, cost(5)).unwrap().is_allowed());
+    assert!(ring.decide_at(0, cost(5)).unwrap().is_allowed());
     ring.change_at(0, &quotas(&["4/60s", "8/1s"])).unwrap();
     let look = ring.peek_at(0, Cost::ONE).unwrap();
     assert_eq!(look.remaining_per_quota(), [0, 3]);
     ring.change_at(0, &quotas(&["20/60s"])).unwrap();
-    assert!(ring.acquire_at(0, cost(15)).unwrap().is_allowed());
+    assert!(ring.decide_at(0, cost(15)).unwrap().is_allowed());
 }
 
 #[test]
 fn what_it_cannot_hold_is_an_error_that_changes_nothing() {
     let mut ring = BucketRing::new(quotas(&["10/60s"])).unwrap();
-    assert!(ring.acquire_at(0, cost(4)).unwrap().is_allowed());
+    assert!(ring.decide_at(0, cost(4)).unwrap().is_allowed());
     let cut = ring.change_at(0, &quotas(&["10/60s", "1/1500ms"]));
     assert!(matches!(cut, Err(BuildError::WindowNotInBuckets { .. })));
     let unit = ring.change_at(0, &quotas(&["10req/60s"])).unwrap_err();
@@ -124,9 +124,9 @@ fn what_it_cannot_hold_is_an_error_that_changes_nothing() {
 #[test]
 fn an_earlier_reading_after_a_change_counts_as_the_change() {
     let mut ring = BucketRing::new(quotas(&["1/10ns"])).unwrap();
-    assert!(ring.acquire_at(80, cost(1)).unwrap().is_allowed());
+    assert!(ring.decide_at(80, cost(1)).unwrap().is_allowed());
     ring.change_at(100, &quotas(&["1/60ns"])).unwrap();
-    let decision = ring.acquire_at(85, cost(1)).unwrap();
+    let decision = ring.decide_at(85, cost(1)).unwrap();
     assert_eq!(decision, Decision::Allowed { at: 100 });
 }
 

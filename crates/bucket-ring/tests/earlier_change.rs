@@ -18,9 +18,9 @@ fn cost(permits: u64) -> Cost {
 fn earlier_change_keeps_what_was_accepted_after_it() {
     for window in [200, 50] {
         let mut ring = BucketRing::new(plain(5, 100)).unwrap();
-        assert!(ring.acquire_at(1_000, cost(5)).unwrap().is_allowed());
+        assert!(ring.decide_at(1_000, cost(5)).unwrap().is_allowed());
         ring.change_at(10, &plain(5, window)).unwrap();
-        let denied = ring.acquire_at(1_001, Cost::ONE).unwrap();
+        let denied = ring.decide_at(1_001, Cost::ONE).unwrap();
         assert!(
             !denied.is_allowed(),
             "{denied:?} under a window of {window} ns"
@@ -89,7 +89,7 @@ proptest! {
                 Call::Acquire { step, back, cost: permits } => {
                     now += step;
                     let reading = now.saturating_sub(back);
-                    let Ok(Decision::Allowed { at }) = ring.acquire_at(reading, cost(permits)) else {
+                    let Ok(Decision::Allowed { at }) = ring.decide_at(reading, cost(permits)) else {
                         continue;
                     };
                     latest = latest.max(at);

@@ -43,7 +43,7 @@ fn judge(story: &Story) -> Result<[u64; 3], TestCaseError> {
         };
         now = step.from(now, ring.width());
         let by_the_log = exact.peek_at(now, cost);
-        let decision = match ring.acquire_at(now, cost) {
+        let decision = match ring.decide_at(now, cost) {
             Ok(decision) => decision,
             Err(error) => {
                 prop_assert_eq!(by_the_log, Err(error));

@@ -11,7 +11,7 @@ use proptest::test_runner::{Config, TestRunner};
 use reference::Reference;
 use story::{Call, Story, story};
 use windowpane_bucket_ring::{BucketRing, MAX_LIMIT};
-use windowpane_core::{AcquireError, Cost, Decision, Denied, Detailed, Nanos, Quota, RateLimiter};
+use windowpane_core::{Cost, Decision, Denial, Detailed, Nanos, Quota, RateLimiter, RequestError};
 
 /// What the reference answers to a request; it records what it allows.
 fn answer(
@@ -26,18 +26,18 @@ fn answer(
     }
     let (quota, free) = reference.denial(at, cost);
     let wait = free.map(|free| u64::try_from(free - u128::from(now)).unwrap_or(u64::MAX));
-    let denied = Denied::new(quota, wait);
+    let denied = Denial::new(quota, wait);
     (Decision::Denied(denied), reference.left(at), wait)
 }
 
 /// Asks the ring for `cost` in every way, in turn, and says what it answered.
-fn ask(ring: &BucketRing, now: Nanos, cost: Cost, turn: u64) -> Result<Detailed, AcquireError> {
+fn ask(ring: &BucketRing, now: Nanos, cost: Cost, turn: u64) -> Result<Detailed, RequestError> {
     let peeked = ring.peek_at(now, cost);
     if turn.is_multiple_of(2) {
-        assert_eq!(ring.acquire_detailed_at(now, cost), peeked);
+        assert_eq!(ring.decide_detailed_at(now, cost), peeked);
     } else {
         let expected = peeked.clone().map(|detailed| detailed.decision());
-        assert_eq!(ring.acquire_at(now, cost), expected);
+        assert_eq!(ring.decide_at(now, cost), expected);
     }
     peeked
 }
@@ -67,7 +67,7 @@ fn compare(story: &Story) -> Result<(u64, u64), TestCaseError> {
         let answered = ask(&ring, now, cost, compared);
         compared += 1;
         if reference.never_fits(cost) {
-            let never = matches!(answered, Err(AcquireError::NeverFits { .. }));
+            let never = matches!(answered, Err(RequestError::NeverFits { .. }));
             prop_assert!(never, "{answered:?}");
             continue;
         }
@@ -117,7 +117,7 @@ fn the_counts_wrap() {
         let mut reference = Reference::new(quota.into(), ring.width());
         let cost = Cost::new(cost).unwrap();
         for i in 0..2_000 {
-            let answered = ring.acquire_detailed_at(i * step, cost).unwrap();
+            let answered = ring.decide_detailed_at(i * step, cost).unwrap();
             let (decision, left, _) = answer(&mut reference, i * step, cost);
             assert_eq!(answered.decision(), decision, "request {i}");
             assert_eq!(answered.remaining_per_quota(), &left[..]);
@@ -137,7 +137,7 @@ fn a_trickle_over_centuries_is_read_right() {
             // Uneven steps, in bursts of three.
             let now = i / 3 * 100 * day + i * 7_919 % day;
             let cost = Cost::new(1 + i % quota.limit()).unwrap();
-            let answered = ring.acquire_detailed_at(now, cost).unwrap();
+            let answered = ring.decide_detailed_at(now, cost).unwrap();
             let (decision, left, _) = answer(&mut reference, now, cost);
             assert_eq!(answered.decision(), decision, "request {i}");
             assert_eq!(answered.remaining_per_quota(), &left[..]);
@@ -155,7 +155,7 @@ fn buckets_that_look_alike_are_told_apart() {
         for i in 0..300_u64 {
             let around = (i / 3) * (ring.width() << 24) + 20;
             let now = around + (i % 3) * ring.width() - i % 2;
-            let answered = ring.acquire_detailed_at(now, Cost::ONE).unwrap();
+            let answered = ring.decide_detailed_at(now, Cost::ONE).unwrap();
             let (decision, left, _) = answer(&mut reference, now, Cost::ONE);
             assert_eq!(answered.decision(), decision, "request {i}");
             assert_eq!(answered.remaining_per_quota(), &left[..]);

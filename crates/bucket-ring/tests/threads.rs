@@ -72,7 +72,7 @@ fn racing_threads_stay_within_every_quota_and_leave_the_ring_as_the_rule_says() 
     let mut accepted_in_all = 0;
     for round in 0..ROUNDS {
         let (quotas, buckets) = cases[(round % 5) as usize];
-        let quotas = Quotas::parse(quotas.iter().copied()).unwrap();
+        let quotas = Quotas::parse(quotas).unwrap();
         let ring = BucketRing::with_buckets(quotas.clone(), buckets).unwrap();
         let clock = AtomicU64::new(round * 1_000);
         let mut accepted = on_all_threads(|thread| {
@@ -87,7 +87,7 @@ fn racing_threads_stay_within_every_quota_and_leave_the_ring_as_the_rule_says() 
                 };
                 let now = clock.fetch_add(step, Ordering::Relaxed);
                 let cost = Cost::new(1 + (random >> 40) % 3).unwrap();
-                if let Decision::Allowed { at } = ring.acquire_at(now, cost).unwrap() {
+                if let Decision::Allowed { at } = ring.decide_at(now, cost).unwrap() {
                     assert!(at >= now);
                     accepted.push((at, cost));
                 }
@@ -129,7 +129,7 @@ fn nothing_is_lost_when_demand_exceeds_the_quota() {
         let ring = BucketRing::new(quotas).unwrap();
         let now = round * 7_000_000_000;
         let accepted = on_all_threads(|_| {
-            let ask = |_: &u64| ring.acquire_at(now, Cost::ONE).unwrap().is_allowed();
+            let ask = |_: &u64| ring.decide_at(now, Cost::ONE).unwrap().is_allowed();
             let allowed = (0..CALLS).filter(ask).count();
             vec![(now, Cost::ONE); allowed]
         });
@@ -138,7 +138,7 @@ fn nothing_is_lost_when_demand_exceeds_the_quota() {
         let later = now + 62_000_000_000;
         let accepted = on_all_threads(|thread| {
             let ask = |_: &u64| {
-                ring.acquire_at(later + thread, Cost::ONE)
+                ring.decide_at(later + thread, Cost::ONE)
                     .unwrap()
                     .is_allowed()
             };
@@ -160,7 +160,7 @@ fn a_reset_under_racing_threads_gives_one_quota_back() {
                 if thread == 0 && call == 50 {
                     ring.reset();
                 }
-                if let Decision::Allowed { at } = ring.acquire_at(round, Cost::ONE).unwrap() {
+                if let Decision::Allowed { at } = ring.decide_at(round, Cost::ONE).unwrap() {
                     accepted.push((at, Cost::ONE));
                 }
             }
@@ -170,7 +170,7 @@ fn a_reset_under_racing_threads_gives_one_quota_back() {
         // quota of 100 of its own.
         let total = accepted.len() as u64;
         assert!((150..=200).contains(&total), "{total}");
-        let left = ring.acquire_detailed_at(round, Cost::ONE).unwrap();
+        let left = ring.decide_detailed_at(round, Cost::ONE).unwrap();
         let left = left.remaining() + u64::from(left.is_allowed());
         assert!(left == 0 || left == 200 - total, "{left} left of {total}");
     }

@@ -52,8 +52,8 @@ impl Position {
 pub(crate) struct Head {
     /// The latest recorded time: when the newest permit was accepted; 0 before the first.
     pub(crate) time: Nanos,
-    /// The number of resets before.
-    resets: u64,
+    /// The latest recorded time plus the number of resets, wrapping.
+    stamp: u64,
     /// From the lowest bit: the number of the newest permits that count (24 bits), the low bits of
     /// the number of resets (8), the index that the next permit takes (24), its lap (8).
     place: u64,
@@ -65,7 +65,7 @@ impl Head {
 
     #[inline]
     pub(crate) fn to_bits(self) -> u128 {
-        u128::from(self.stamp()) << 64 | u128::from(self.place)
+        u128::from(self.stamp) << 64 | u128::from(self.place)
     }
 
     /// The head of the word `bits`, when `resets` is the number of resets that were announced,
@@ -76,12 +76,16 @@ impl Head {
     /// and one bit in the head tells which. If the head has moved, the time is meaningless.
     #[inline]
     pub(crate) fn from_bits(bits: u128, resets: u64) -> Head {
-        let place = bits as u64;
-        let announced = resets.wrapping_sub(place >> RESET_SHIFT) & RESET_MASK;
-        let resets = resets.wrapping_sub(announced);
+        let (stamp, place) = ((bits >> 64) as u64, bits as u64);
+        let is_own = (place >> RESET_SHIFT ^ resets) & RESET_MASK == 0;
+        let resets = if is_own {
+            resets
+        } else {
+            own_resets(place, resets)
+        };
         Head {
-            time: ((bits >> 64) as u64).wrapping_sub(resets),
-            resets,
+            time: stamp.wrapping_sub(offset(resets)),
+            stamp,
             place,
         }
     }
@@ -89,12 +93,12 @@ impl Head {
     /// The latest recorded time and the number of resets in one, wrapping.
     #[inline]
     pub(crate) fn stamp(self) -> u64 {
-        self.time.wrapping_add(self.resets)
+        self.stamp
     }
 
-    /// The number of resets before.
-    pub(crate) fn resets(self) -> u64 {
-        self.resets
+    /// The low bits of the number of resets before.
+    pub(crate) fn reset_tag(self) -> u64 {
+        self.place >> RESET_SHIFT & RESET_MASK
     }
 
     /// The number of the newest permits that count, at most the capacity. Older ones were
@@ -152,8 +156,8 @@ impl Head {
         }
         Head {
             time,
+            stamp: self.stamp_at(time),
             place: place | (kept + cost).min(capacity),
-            ..self
         }
     }
 
@@ -161,8 +165,8 @@ impl Head {
     pub(crate) fn keeping(self, time: Nanos, kept: u64) -> Head {
         Head {
             time,
+            stamp: self.stamp_at(time),
             place: self.place & !INDEX_MASK | kept,
-            ..self
         }
     }
 
@@ -172,10 +176,33 @@ impl Head {
         let fields = INDEX_MASK | RESET_MASK << RESET_SHIFT;
         Head {
             time: 0,
-            resets,
-            place: self.place & !fields | (resets & RESET_MASK) << RESET_SHIFT,
+            stamp: offset(resets),
+            place: self.place & !fields | reset_tag(resets) << RESET_SHIFT,
         }
     }
+
+    /// The stamp of `time`, which is not before the head's own, after as many resets.
+    #[inline]
+    fn stamp_at(self, time: Nanos) -> u64 {
+        self.stamp.wrapping_add(time.wrapping_sub(self.time))
+    }
+}
+
+/// What a stamp has above its time after `resets` resets.
+#[inline]
+fn offset(resets: u64) -> u64 {
+    resets
+}
+
+/// The low bits of a number of resets, as a head has them.
+pub(crate) fn reset_tag(resets: u64) -> u64 {
+    resets & RESET_MASK
+}
+
+/// The number of resets of a head with `place` while reset number `announced` is not finished.
+#[cold]
+fn own_resets(place: u64, announced: u64) -> u64 {
+    announced.wrapping_sub(announced.wrapping_sub(place >> RESET_SHIFT) & RESET_MASK)
 }
 
 #[cfg(test)]
@@ -188,13 +215,16 @@ mod tests {
         let tag = (resets & RESET_MASK) << RESET_SHIFT;
         Head {
             time,
-            resets,
+            stamp: time.wrapping_add(resets),
             place: lap << LAP_SHIFT | index << INDEX_SHIFT | tag | filled,
         }
     }
 
+    /// The time, the number of resets, the next position, the permits that count.
     fn fields(head: Head) -> (Nanos, u64, Position, u64) {
-        (head.time, head.resets(), head.next(), head.filled())
+        let resets = head.stamp().wrapping_sub(head.time);
+        assert_eq!(head.reset_tag(), reset_tag(resets));
+        (head.time, resets, head.next(), head.filled())
     }
 
     /// Small ones too, in which a position often lies at an edge of the lap.
@@ -219,7 +249,7 @@ mod tests {
             prop_assert_eq!(fields(before), (7, resets, Position { index, lap }, filled));
             let after = read(before.claim(time, cost, kept, capacity));
             let place = lap * capacity + index + cost;
-            let next = Position { index: place % capacity, lap: place / capacity & LAP_MASK };
+            let next = Position { index: place % capacity, lap: (place / capacity) & LAP_MASK };
             prop_assert_eq!(fields(after), (time, resets, next, (kept + cost).min(capacity)));
             prop_assert_eq!(after.stamp(), time.wrapping_add(resets));
             let empty = after.emptied(resets.wrapping_add(1));
@@ -237,7 +267,7 @@ mod tests {
             let head = head(0, index, lap, 0, 0);
             // The lap before the first is the last.
             let place = (lap + LAP_MASK + 1) * capacity + index - nth;
-            let expected = Position { index: place % capacity, lap: place / capacity & LAP_MASK };
+            let expected = Position { index: place % capacity, lap: (place / capacity) & LAP_MASK };
             prop_assert_eq!(head.position_of(nth, capacity), expected);
             prop_assert_eq!(head.index_of(nth, capacity), expected.index);
         }

@@ -6,11 +6,11 @@ use windowpane_core::sync::{
     Atomic, AtomicU128, CachePadded, Ordering, SPINS_SEVERAL_LINES, back_off,
 };
 use windowpane_core::{
-    AcquireError, BuildError, ChangeQuotas, Cost, Decision, Denied, Detailed, FromQuotas, Nanos,
-    PerQuota, Quota, Quotas, RateLimiter, Unit,
+    BuildError, ChangeQuotas, Cost, Decision, Denial, Detailed, FromQuotas, Nanos, PerQuota, Quota,
+    Quotas, RateLimiter, RequestError, Unit,
 };
 
-use super::head::{Head, MAX_CAPACITY};
+use super::head::{Head, MAX_CAPACITY, reset_tag};
 use super::slot::Slot;
 
 /// A claim that crosses a multiple of 2^52 ns (52 days) forgets what has left every window, so
@@ -29,7 +29,7 @@ const ANCIENT: Nanos = u64::MAX;
 ///
 /// It takes any number of quotas of permits over the one ring, and any cost. Memory: 8 bytes a
 /// permit of capacity, at most 256 bytes and 32 a quota more, allocated once. A decision costs O(1)
-/// a quota, an allowed one O(cost) more; [`acquire_detailed_at`](RateLimiter::acquire_detailed_at)
+/// a quota, an allowed one O(cost) more; [`decide_detailed_at`](RateLimiter::decide_detailed_at)
 /// adds a binary search a quota.
 ///
 /// Linearization: an allowance at its compare-and-swap of the head; a denial and a peek at their
@@ -41,8 +41,8 @@ const ANCIENT: Nanos = u64::MAX;
 /// use windowpane_core::{Cost, Quotas, RateLimiter};
 ///
 /// let ring = CasRing::new(Quotas::parse(["100/60s", "2/1s"])?)?;
-/// assert!(ring.acquire_at(0, Cost::of::<2>())?.is_allowed());
-/// let denied = ring.acquire_at(999_999_999, Cost::ONE)?.denied().unwrap();
+/// assert!(ring.decide_at(0, Cost::of::<2>())?.is_allowed());
+/// let denied = ring.decide_at(999_999_999, Cost::ONE)?.denied().unwrap();
 /// assert_eq!(denied.retry_after_nanos(), Some(1));
 /// assert_eq!(denied.quota(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -112,7 +112,12 @@ impl RateLimiter for CasRing {
     }
 
     #[inline]
-    fn acquire_at(&self, now: Nanos, cost: Cost) -> Result<Decision, AcquireError> {
+    fn quota(&self, index: usize) -> Quota {
+        self.quotas[index]
+    }
+
+    #[inline]
+    fn decide_at(&self, now: Nanos, cost: Cost) -> Result<Decision, RequestError> {
         loop {
             if let Some(decision) = self.decide(self.load_head(), now, cost)? {
                 return Ok(decision);
@@ -121,7 +126,7 @@ impl RateLimiter for CasRing {
         }
     }
 
-    fn acquire_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+    fn decide_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, RequestError> {
         loop {
             let head = self.load_head();
             let left = self.left(head, now);
@@ -132,7 +137,7 @@ impl RateLimiter for CasRing {
         }
     }
 
-    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, RequestError> {
         loop {
             let head = self.load_head();
             let (at, _) = self.effective(head, now);
@@ -158,7 +163,7 @@ impl RateLimiter for CasRing {
             // would come back.
             let is_last = self.resets.load(Ordering::Acquire) == number;
             let head = Head::from_bits(bits, number);
-            if !is_last || head.resets() == number {
+            if !is_last || head.reset_tag() == reset_tag(number) {
                 // Another thread has finished it.
                 return;
             }
@@ -217,7 +222,7 @@ impl ChangeQuotas for CasRing {
 
 /// Why the fast path did not decide.
 enum Slow {
-    Denied(Denied),
+    Denied(Denial),
     /// The request fits, and the newest record is published now.
     Fits,
     /// The head has moved: another attempt is due.
@@ -229,7 +234,7 @@ enum Slow {
 impl CasRing {
     /// Decides on `head` and, if allowed, claims. `None` if the head has moved.
     #[inline]
-    fn decide(&self, head: Head, now: Nanos, cost: Cost) -> Result<Option<Decision>, AcquireError> {
+    fn decide(&self, head: Head, now: Nanos, cost: Cost) -> Result<Option<Decision>, RequestError> {
         let (at, filled) = self.effective(head, now);
         // The fast path: the newest record is published, and no quota's limit is below the cost.
         if self.is_published(head, 1) && cost.get() <= self.smallest_limit {
@@ -240,7 +245,7 @@ impl CasRing {
                 let wait = (self.first.window() - first).saturating_add(at - now);
                 // If no thread has claimed since, the denial holds at this load.
                 let stands = self.is_current(head);
-                return Ok(stands.then(|| Decision::Denied(Denied::new(0, Some(wait)))));
+                return Ok(stands.then(|| Decision::Denied(Denial::new(0, Some(wait)))));
             }
             if first >= self.first.window()
                 && (self.is_only
@@ -261,7 +266,7 @@ impl CasRing {
     /// The slow path: the fast one found a denial by one of several quotas, a cost above a limit,
     /// or the newest record unpublished.
     #[inline(never)]
-    fn decide_slowly(&self, head: Head, now: Nanos, cost: Cost) -> Result<Slow, AcquireError> {
+    fn decide_slowly(&self, head: Head, now: Nanos, cost: Cost) -> Result<Slow, RequestError> {
         Ok(match self.denial(head, now, cost)? {
             // No thread has claimed since the head was loaded: the denial holds at this load.
             Some(denied) if self.is_current(head) => Slow::Denied(denied),
@@ -289,7 +294,7 @@ impl CasRing {
 
     /// Returns why `cost` does not fit, or `None` if it does. By the same rule as
     /// [`deciding_age`](Self::deciding_age), also while the newest record is unpublished.
-    fn denial(&self, head: Head, now: Nanos, cost: Cost) -> Result<Option<Denied>, AcquireError> {
+    fn denial(&self, head: Head, now: Nanos, cost: Cost) -> Result<Option<Denial>, RequestError> {
         let (at, filled) = self.effective(head, now);
         let mut denial = None;
         for (index, quota) in self.quotas.iter().enumerate() {
@@ -304,7 +309,7 @@ impl CasRing {
             if age < quota.window() {
                 // The wait is on the caller's clock, which may be behind.
                 let wait = (quota.window() - age).saturating_add(at - now);
-                denial = Some(Denied::longest(denial, Denied::new(index, Some(wait))));
+                denial = Some(Denial::longest(denial, Denial::new(index, Some(wait))));
             }
         }
         Ok(denial)
@@ -312,10 +317,10 @@ impl CasRing {
 
     /// A cost above a limit: an error, or a denial without a wait by a limit of 0.
     #[cold]
-    fn exceeds_limit(&self, cost: Cost) -> Result<Option<Denied>, AcquireError> {
+    fn exceeds_limit(&self, cost: Cost) -> Result<Option<Denial>, RequestError> {
         self.quotas.check_cost(cost)?;
         let zero = self.quotas.iter().position(|quota| quota.limit() == 0);
-        Ok(zero.map(|index| Denied::new(index, None)))
+        Ok(zero.map(|index| Denial::new(index, None)))
     }
 
     /// Returns the time a call at `now` counts as, and how many of the newest permits count then.
@@ -424,7 +429,7 @@ impl CasRing {
             if !self.is_current(head) {
                 continue;
             }
-            if announced != head.resets() {
+            if head.reset_tag() != reset_tag(announced) {
                 return announced;
             }
             let next = announced.wrapping_add(1);

@@ -134,13 +134,13 @@ fn compare(story: &Story) -> Result<u64, TestCaseError> {
         let cost = Cost::new(cost).unwrap();
         prop_assert_eq!(ring.peek_at(now, cost), log.peek_at(now, cost));
         prop_assert_eq!(ring.is_idle_at(now), log.is_idle_at(now));
-        let expected = log.acquire_detailed_at(now, cost);
+        let expected = log.decide_detailed_at(now, cost);
         // Both ways of asking, in turn.
         if compared % 2 == 0 {
-            prop_assert_eq!(ring.acquire_detailed_at(now, cost), expected);
+            prop_assert_eq!(ring.decide_detailed_at(now, cost), expected);
         } else {
             let expected = expected.map(|detailed| detailed.decision());
-            prop_assert_eq!(ring.acquire_at(now, cost), expected);
+            prop_assert_eq!(ring.decide_at(now, cost), expected);
         }
         compared += 1;
     }
@@ -188,8 +188,8 @@ fn a_trickle_over_centuries_is_read_right() {
             let cost = Cost::new(1 + i % 3).unwrap();
             let at = now - now % tick;
             assert_eq!(
-                ring.acquire_detailed_at(at, cost),
-                log.acquire_detailed_at(at, cost),
+                ring.decide_detailed_at(at, cost),
+                log.decide_detailed_at(at, cost),
                 "at {at}"
             );
         }
@@ -210,8 +210,8 @@ fn what_is_forgotten_does_not_hang_on_when_calls_come() {
         for (at, cost) in calls.chain([(16 * stretch + stretch / 3, 1)]) {
             let cost = Cost::new(cost).unwrap();
             assert_eq!(
-                ring.acquire_detailed_at(at, cost),
-                log.acquire_detailed_at(at, cost),
+                ring.decide_detailed_at(at, cost),
+                log.decide_detailed_at(at, cost),
                 "at {at}, in the stretches {set:b}"
             );
         }
@@ -226,8 +226,8 @@ fn the_laps_wrap() {
     for i in 0..200_000_u64 {
         let now = i * 5;
         assert_eq!(
-            ring.acquire_at(now, Cost::ONE),
-            log.acquire_at(now, Cost::ONE)
+            ring.decide_at(now, Cost::ONE),
+            log.decide_at(now, Cost::ONE)
         );
     }
 }

@@ -24,7 +24,7 @@ fn hammer(ring: &CasRing, clock: MonotonicClock, costs: u64, barrier: &Barrier) 
         while clock.now() < until {
             cost = cost % costs + 1;
             let asked = Cost::new(cost).unwrap();
-            if let Decision::Allowed { at } = ring.acquire_with(&clock, asked).unwrap() {
+            if let Decision::Allowed { at } = ring.decide_with(&clock, asked).unwrap() {
                 accepted.push((at, cost));
             }
         }

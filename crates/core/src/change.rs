@@ -7,9 +7,11 @@ use crate::build::FromQuotas;
 use crate::clock::{Clock, Nanos};
 use crate::cost::Cost;
 use crate::decision::{Decision, Detailed};
-use crate::error::{AcquireError, BuildError};
+use crate::error::{BuildError, RequestError};
 use crate::limiter::{Limiter, RateLimiter};
-use crate::quotas::Quotas;
+use crate::outcome::{AcquireError, Allowed, Rejected, Status};
+use crate::quota::Quota;
+use crate::quotas::{IntoQuotas, Quotas};
 use crate::settle::Settle;
 use crate::sync::ShardedLock;
 
@@ -51,14 +53,14 @@ impl<L: ChangeQuotas> ChangeQuotas for Box<L> {
 ///
 /// ```
 /// use windowpane_core::clock::ManualClock;
-/// use windowpane_core::{ChangeQuotas, Changeable, Cost, Limiter, Quotas};
+/// use windowpane_core::{ChangeQuotas, Changeable, Limiter};
 ///
 /// # fn example<L: ChangeQuotas>(algorithm: L) -> Result<(), Box<dyn std::error::Error>> {
 /// let limiter = Limiter::with_clock(Changeable::new(algorithm), ManualClock::new(0));
-/// assert!(limiter.acquire(Cost::ONE)?.is_allowed());
-/// // From any thread, while others go on asking:
-/// limiter.change(Quotas::parse(["200/60s"])?)?;
-/// assert_eq!(limiter.peek(Cost::ONE)?.remaining(), 198);
+/// limiter.try_acquire()?;
+/// // From any thread, while others go on:
+/// limiter.change("200/60s")?;
+/// assert_eq!(limiter.remaining(), 199);
 /// # Ok(())
 /// # }
 /// ```
@@ -112,8 +114,8 @@ impl<L: ChangeQuotas, C: Clock> Limiter<Changeable<L>, C> {
     ///
     /// # Errors
     /// [`BuildError`] where the algorithm cannot hold the quotas; nothing was changed then.
-    pub fn change(&self, quotas: impl Into<Quotas>) -> Result<(), BuildError> {
-        let quotas = quotas.into();
+    pub fn change(&self, quotas: impl IntoQuotas) -> Result<(), BuildError> {
+        let quotas = quotas.into_quotas()?;
         self.algorithm().change_with(|| self.clock().now(), &quotas)
     }
 }
@@ -123,16 +125,20 @@ impl<L: RateLimiter> RateLimiter for Changeable<L> {
         self.with(L::quotas)
     }
 
+    fn quota(&self, index: usize) -> Quota {
+        self.with(|limiter| limiter.quota(index))
+    }
+
     #[inline]
-    fn acquire_at(&self, now: Nanos, cost: Cost) -> Result<Decision, AcquireError> {
-        self.with(|limiter| limiter.acquire_at(now, cost))
+    fn decide_at(&self, now: Nanos, cost: Cost) -> Result<Decision, RequestError> {
+        self.with(|limiter| limiter.decide_at(now, cost))
     }
 
-    fn acquire_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
-        self.with(|limiter| limiter.acquire_detailed_at(now, cost))
+    fn decide_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, RequestError> {
+        self.with(|limiter| limiter.decide_detailed_at(now, cost))
     }
 
-    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, RequestError> {
         self.with(|limiter| limiter.peek_at(now, cost))
     }
 
@@ -145,22 +151,44 @@ impl<L: RateLimiter> RateLimiter for Changeable<L> {
     }
 
     #[inline]
-    fn acquire_with<C: Clock>(&self, clock: &C, cost: Cost) -> Result<Decision, AcquireError> {
-        self.with(|limiter| limiter.acquire_with(clock, cost))
+    fn decide_with<C: Clock>(&self, clock: &C, cost: Cost) -> Result<Decision, RequestError> {
+        self.with(|limiter| limiter.decide_with(clock, cost))
     }
 
     #[inline]
-    fn acquire_detailed_with<C: Clock>(
+    fn decide_detailed_with<C: Clock>(
         &self,
         clock: &C,
         cost: Cost,
-    ) -> Result<Detailed, AcquireError> {
-        self.with(|limiter| limiter.acquire_detailed_with(clock, cost))
+    ) -> Result<Detailed, RequestError> {
+        self.with(|limiter| limiter.decide_detailed_with(clock, cost))
     }
 
     #[inline]
-    fn peek_with<C: Clock>(&self, clock: &C, cost: Cost) -> Result<Detailed, AcquireError> {
+    fn peek_with<C: Clock>(&self, clock: &C, cost: Cost) -> Result<Detailed, RequestError> {
         self.with(|limiter| limiter.peek_with(clock, cost))
+    }
+
+    // Under one lock: the error names a quota that was in force at the decision.
+    #[inline]
+    fn try_acquire_with<C: Clock>(&self, clock: &C, cost: Cost) -> Result<Allowed, AcquireError> {
+        self.with(|limiter| limiter.try_acquire_with(clock, cost))
+    }
+
+    fn try_acquire_detailed_with<C: Clock>(
+        &self,
+        clock: &C,
+        cost: Cost,
+    ) -> Result<(Allowed, Status), Rejected> {
+        self.with(|limiter| limiter.try_acquire_detailed_with(clock, cost))
+    }
+
+    fn try_peek_with<C: Clock>(
+        &self,
+        clock: &C,
+        cost: Cost,
+    ) -> Result<(Allowed, Status), Rejected> {
+        self.with(|limiter| limiter.try_peek_with(clock, cost))
     }
 }
 

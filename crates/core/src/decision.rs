@@ -20,7 +20,7 @@ pub enum Decision {
         at: Nanos,
     },
     /// The request must not proceed; nothing was charged.
-    Denied(Denied),
+    Denied(Denial),
 }
 
 impl Decision {
@@ -38,7 +38,7 @@ impl Decision {
     }
 
     /// The denial, if it is one.
-    pub const fn denied(&self) -> Option<Denied> {
+    pub const fn denied(&self) -> Option<Denial> {
         match self {
             Decision::Allowed { .. } => None,
             Decision::Denied(denied) => Some(*denied),
@@ -48,16 +48,16 @@ impl Decision {
 
 /// Why and for how long a request was denied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Denied {
+pub struct Denial {
     quota: u32,
     retry_after: Option<NonZeroU64>,
 }
 
-impl Denied {
+impl Denial {
     /// A denial by the quota of index `quota`. A wait of 0 ns would not be a denial, so the wait
     /// is at least 1 ns; `None` where no wait helps (a limit of 0).
-    pub fn new(quota: usize, retry_after: Option<Nanos>) -> Denied {
-        Denied {
+    pub fn new(quota: usize, retry_after: Option<Nanos>) -> Denial {
+        Denial {
             quota: u32::try_from(quota).unwrap_or(u32::MAX),
             retry_after: retry_after.map(|wait| NonZeroU64::new(wait).unwrap_or(NonZeroU64::MIN)),
         }
@@ -82,7 +82,7 @@ impl Denied {
     /// Of the denials by several quotas, the one that is told: the longest wait, of equals the
     /// one met first. Fold over the quotas in their order.
     #[inline]
-    pub fn longest(told: Option<Denied>, next: Denied) -> Denied {
+    pub fn longest(told: Option<Denial>, next: Denial) -> Denial {
         match told {
             None => next,
             Some(told) => match (told.retry_after, next.retry_after) {
@@ -133,6 +133,10 @@ impl Detailed {
     /// decision; 0 if none. See [`Quotas::largest_cost`] for quotas of requests.
     pub const fn remaining(&self) -> u64 {
         self.remaining
+    }
+
+    pub(crate) fn into_per_quota(self) -> PerQuota {
+        self.per_quota
     }
 
     /// What is left of each quota, in its own unit.

@@ -143,12 +143,15 @@ pub enum BuildError {
         /// The first quota of the other unit.
         quota: Quota,
     },
-    /// A capacity below a limit.
-    #[error("a ring of capacity {capacity} cannot hold a limit of {limit}: give at least {limit}")]
+    /// A limit above the capacity that the limiter was built with.
+    #[error(
+        "this limiter holds limits up to {capacity}, fixed when it was built, and not {limit}: build it by \
+         `windowpane::changeable_limiter(quotas, {limit})`, or its ring by `CasRing::with_capacity(quotas, {limit})`"
+    )]
     CapacityTooSmall {
-        /// The capacity given.
+        /// The largest limit that it holds.
         capacity: u64,
-        /// The largest limit.
+        /// The limit given.
         limit: u64,
     },
 }
@@ -167,7 +170,7 @@ fn format_span(nanos: u128) -> String {
 /// A request that has no decision. It changed nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum AcquireError {
+pub enum RequestError {
     /// The cost exceeds a limit: it could never be allowed.
     #[error("a cost of {cost} can never fit: the limit is {limit} (quota {})", quota + 1)]
     NeverFits {
@@ -180,7 +183,7 @@ pub enum AcquireError {
     },
     /// The clock stepped back and the limiter was built to reject that.
     #[error("time stepped back: {now} ns is before the latest call's {latest} ns")]
-    TimeWentBack {
+    ClockWentBack {
         /// The reading of this call.
         now: Nanos,
         /// The latest reading before it.
@@ -188,7 +191,7 @@ pub enum AcquireError {
     },
     /// The time is after the last that the limiter represents.
     #[error(
-        "time out of range: {now} ns is after the last instant this limiter can represent, {last} ns; build it anew, starting later"
+        "time out of range: {now} ns is after the last instant this limiter can represent, {last} ns; build it again, starting later"
     )]
     TimeOutOfRange {
         /// The reading of this call.

@@ -11,20 +11,20 @@ use thiserror::Error;
 use crate::clock::Nanos;
 use crate::cost::Cost;
 use crate::decision::{Decision, Detailed};
-use crate::error::{AcquireError, BuildError};
+use crate::error::{BuildError, RequestError};
 use crate::quotas::Quotas;
 use crate::settle::Charge;
 
 /// Why a store of keys has no decision. Nothing was charged.
 ///
-/// It is never a denial: whoever treats it as one or as an allowance does so by a policy of his
-/// own.
+/// It is never a denial. A caller that treats it as one, or as an allowance, does so by a policy of
+/// its own.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum StoreError {
     /// The request itself has no decision, for this key or any.
     #[error(transparent)]
-    Request(#[from] AcquireError),
+    Request(#[from] RequestError),
     /// The key's quotas cannot be held by the store's algorithm.
     // In a box: it is large and rare, and every decision's result has room for the largest error.
     #[error("the key's quotas cannot be held: {0}")]
@@ -59,11 +59,14 @@ pub struct Answer {
     /// were accepted meanwhile; `None` where it cannot grow, because nothing is used or because no
     /// wait helps.
     pub more_after: Option<Nanos>,
-    /// The quotas that were in force, so that nobody has to ask for them again and get others.
+    /// The quotas that were in force, so that no caller has to ask again and get others.
     pub quotas: Quotas,
 }
 
 /// A store of limiters, one a key, with a clock of its own, that answers at once.
+///
+/// Middleware is generic over it. A decision is a value here, and `Ok` also when the request is
+/// denied. Programs call the stores' own `try_acquire`, which is `Ok` only if the caller may go on.
 ///
 /// Keys never share an allowance. An unknown key has all of its quotas.
 pub trait KeyedRateLimiter<Q: ?Sized>: Send + Sync {
@@ -74,21 +77,21 @@ pub trait KeyedRateLimiter<Q: ?Sized>: Send + Sync {
     ///
     /// # Errors
     /// [`StoreError`]; nothing was charged then.
-    fn acquire(&self, key: &Q, cost: Cost) -> Result<Decision, StoreError>;
+    fn decide(&self, key: &Q, cost: Cost) -> Result<Decision, StoreError>;
 
-    /// [`acquire`](Self::acquire), and what remains right after the decision. `more_after` is of
+    /// [`decide`](Self::decide), and what remains right after the decision. `more_after` is of
     /// the same reading of the clock, though not of the same instant among other threads' calls.
     ///
     /// # Errors
     /// [`StoreError`]; nothing was charged then.
-    fn acquire_detailed(&self, key: &Q, cost: Cost) -> Result<Answer, StoreError>;
+    fn decide_detailed(&self, key: &Q, cost: Cost) -> Result<Answer, StoreError>;
 
-    /// What [`acquire_detailed`](Self::acquire_detailed) would answer; it changes nothing and
+    /// What [`decide_detailed`](Self::decide_detailed) would answer; it changes nothing and
     /// creates no key.
     ///
     /// # Errors
     /// [`StoreError`].
-    fn peek(&self, key: &Q, cost: Cost) -> Result<Answer, StoreError>;
+    fn peek_detailed(&self, key: &Q, cost: Cost) -> Result<Answer, StoreError>;
 
     /// Forgets all that was accepted for `key`.
     fn reset(&self, key: &Q);
@@ -111,7 +114,7 @@ pub trait AsyncKeyedRateLimiter<Q: ?Sized>: Send + Sync {
     ///
     /// # Errors
     /// [`StoreError`]. After [`StoreError::Unavailable`] it is not known whether it was charged.
-    fn acquire_detailed(
+    fn decide_detailed(
         &self,
         key: &Q,
         cost: Cost,
@@ -132,7 +135,7 @@ pub trait AsyncKeyedSettle<Q: ?Sized>: AsyncKeyedRateLimiter<Q> {
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 }
 
-/// A store of this machine, for those who are generic over stores that answer later.
+/// A store of this machine, for code that is generic over stores that answer later.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Local<S>(pub S);
 
@@ -141,12 +144,12 @@ impl<Q: ?Sized, S: KeyedRateLimiter<Q>> AsyncKeyedRateLimiter<Q> for Local<S> {
         self.0.quotas(key)
     }
 
-    fn acquire_detailed(
+    fn decide_detailed(
         &self,
         key: &Q,
         cost: Cost,
     ) -> impl Future<Output = Result<Answer, StoreError>> + Send {
-        ready(self.0.acquire_detailed(key, cost))
+        ready(self.0.decide_detailed(key, cost))
     }
 }
 
@@ -169,16 +172,16 @@ macro_rules! through_a_pointer {
                 (**self).quotas(key)
             }
 
-            fn acquire(&self, key: &Q, cost: Cost) -> Result<Decision, StoreError> {
-                (**self).acquire(key, cost)
+            fn decide(&self, key: &Q, cost: Cost) -> Result<Decision, StoreError> {
+                (**self).decide(key, cost)
             }
 
-            fn acquire_detailed(&self, key: &Q, cost: Cost) -> Result<Answer, StoreError> {
-                (**self).acquire_detailed(key, cost)
+            fn decide_detailed(&self, key: &Q, cost: Cost) -> Result<Answer, StoreError> {
+                (**self).decide_detailed(key, cost)
             }
 
-            fn peek(&self, key: &Q, cost: Cost) -> Result<Answer, StoreError> {
-                (**self).peek(key, cost)
+            fn peek_detailed(&self, key: &Q, cost: Cost) -> Result<Answer, StoreError> {
+                (**self).peek_detailed(key, cost)
             }
 
             fn reset(&self, key: &Q) {

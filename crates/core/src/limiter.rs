@@ -2,16 +2,21 @@
 
 use std::fmt;
 
+use crate::build::FromQuotas;
 use crate::clock::{Clock, MonotonicClock, Nanos};
 use crate::cost::Cost;
-use crate::decision::{Decision, Detailed};
-use crate::error::AcquireError;
-use crate::quotas::Quotas;
+use crate::decision::{Decision, Detailed, PerQuota};
+use crate::error::{BuildError, RequestError};
+use crate::outcome::{self, AcquireError, Allowed, Rejected, Status};
+use crate::quota::Quota;
+use crate::quotas::{IntoQuotas, Quotas};
+use crate::wait::Queue;
 
-/// A rate limiter for one key, told the time by its caller.
+/// A rate limiter for one key, to which the caller gives the time.
 ///
-/// This is what the algorithms implement and what stores, middleware and the laboratory are
-/// generic over. Those who want a limiter with a clock take [`Limiter`].
+/// The algorithms implement it; stores, middleware and the laboratory are generic over it. A
+/// decision is a value here, and `Ok` also when the request is denied. Programs use [`Limiter`],
+/// whose calls are `Ok` only if the caller may go on.
 ///
 /// Every decision is linearizable, the time being an argument of the call. An earlier time than
 /// the latest recorded one is read as that one (a clock that steps back creates no capacity),
@@ -20,25 +25,34 @@ pub trait RateLimiter: Send + Sync {
     /// The quotas in force.
     fn quotas(&self) -> Quotas;
 
+    /// The quota of that index among those in force. An algorithm should answer in O(1) and without
+    /// an allocation: every denial is named by it.
+    ///
+    /// # Panics
+    /// If there is none of that index.
+    fn quota(&self, index: usize) -> Quota {
+        self.quotas()[index]
+    }
+
     /// Decides a request of `cost` at `now` and, if it is allowed, charges it.
     ///
     /// # Errors
-    /// [`AcquireError`]; nothing was changed then.
-    fn acquire_at(&self, now: Nanos, cost: Cost) -> Result<Decision, AcquireError>;
+    /// [`RequestError`]; nothing was changed then.
+    fn decide_at(&self, now: Nanos, cost: Cost) -> Result<Decision, RequestError>;
 
-    /// [`acquire_at`](Self::acquire_at), and what remains right after the decision, seen at the
+    /// [`decide_at`](Self::decide_at), and what remains right after the decision, seen at the
     /// same instant. It can cost more than the decision alone.
     ///
     /// # Errors
-    /// [`AcquireError`]; nothing was changed then.
-    fn acquire_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError>;
+    /// [`RequestError`]; nothing was changed then.
+    fn decide_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, RequestError>;
 
-    /// What [`acquire_detailed_at`](Self::acquire_detailed_at) would answer, to the letter
+    /// What [`decide_detailed_at`](Self::decide_detailed_at) would answer, to the letter
     /// (`remaining` is what would be left after it), changing nothing.
     ///
     /// # Errors
-    /// [`AcquireError`], as `acquire_detailed_at`.
-    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError>;
+    /// [`RequestError`], as `decide_detailed_at`.
+    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, RequestError>;
 
     /// Forgets all that was accepted, and with it the latest recorded time.
     fn reset(&self);
@@ -46,45 +60,104 @@ pub trait RateLimiter: Send + Sync {
     /// Whether every window is empty at `now`: forgetting the limiter would change no decision.
     fn is_idle_at(&self, now: Nanos) -> bool;
 
-    /// [`acquire_at`](Self::acquire_at) with a reading of `clock`. An algorithm that holds a lock
+    /// [`decide_at`](Self::decide_at) with a reading of `clock`. An algorithm that holds a lock
     /// reads the clock inside it, so that lock order and time order agree.
     ///
     /// # Errors
-    /// [`AcquireError`]; nothing was changed then.
+    /// [`RequestError`]; nothing was changed then.
     #[inline]
-    fn acquire_with<C: Clock>(&self, clock: &C, cost: Cost) -> Result<Decision, AcquireError>
+    fn decide_with<C: Clock>(&self, clock: &C, cost: Cost) -> Result<Decision, RequestError>
     where
         Self: Sized,
     {
-        self.acquire_at(clock.now(), cost)
+        self.decide_at(clock.now(), cost)
     }
 
-    /// [`acquire_detailed_at`](Self::acquire_detailed_at) with a reading of `clock`.
+    /// [`decide_detailed_at`](Self::decide_detailed_at) with a reading of `clock`.
     ///
     /// # Errors
-    /// [`AcquireError`]; nothing was changed then.
+    /// [`RequestError`]; nothing was changed then.
     #[inline]
-    fn acquire_detailed_with<C: Clock>(
+    fn decide_detailed_with<C: Clock>(
         &self,
         clock: &C,
         cost: Cost,
-    ) -> Result<Detailed, AcquireError>
+    ) -> Result<Detailed, RequestError>
     where
         Self: Sized,
     {
-        self.acquire_detailed_at(clock.now(), cost)
+        self.decide_detailed_at(clock.now(), cost)
     }
 
     /// [`peek_at`](Self::peek_at) with a reading of `clock`.
     ///
     /// # Errors
-    /// [`AcquireError`].
+    /// [`RequestError`].
     #[inline]
-    fn peek_with<C: Clock>(&self, clock: &C, cost: Cost) -> Result<Detailed, AcquireError>
+    fn peek_with<C: Clock>(&self, clock: &C, cost: Cost) -> Result<Detailed, RequestError>
     where
         Self: Sized,
     {
         self.peek_at(clock.now(), cost)
+    }
+
+    /// [`decide_with`](Self::decide_with) as a result that is `Ok` only if the caller may go on. The
+    /// error names the quota that was in force at the decision.
+    ///
+    /// # Errors
+    /// [`AcquireError`]; nothing was charged then.
+    #[inline]
+    fn try_acquire_with<C: Clock>(&self, clock: &C, cost: Cost) -> Result<Allowed, AcquireError>
+    where
+        Self: Sized,
+    {
+        match self.decide_with(clock, cost) {
+            Ok(Decision::Allowed { at }) => Ok(Allowed::new(Some(at), cost)),
+            Ok(Decision::Denied(denial)) => {
+                Err(AcquireError::of_denial(denial, self.quota(denial.quota())))
+            }
+            Err(error) => Err(AcquireError::of_request(error, |index| self.quota(index))),
+        }
+    }
+
+    /// [`try_acquire_with`](Self::try_acquire_with), and what is left right after the decision.
+    ///
+    /// # Errors
+    /// [`Rejected`]; nothing was charged then.
+    fn try_acquire_detailed_with<C: Clock>(
+        &self,
+        clock: &C,
+        cost: Cost,
+    ) -> Result<(Allowed, Status), Rejected>
+    where
+        Self: Sized,
+    {
+        let decided = self.decide_detailed_with(clock, cost);
+        detailed(self, decided, cost)
+    }
+
+    /// What [`try_acquire_detailed_with`](Self::try_acquire_detailed_with) would return, changing
+    /// nothing.
+    ///
+    /// # Errors
+    /// [`Rejected`].
+    fn try_peek_with<C: Clock>(&self, clock: &C, cost: Cost) -> Result<(Allowed, Status), Rejected>
+    where
+        Self: Sized,
+    {
+        let decided = self.peek_with(clock, cost);
+        detailed(self, decided, cost)
+    }
+}
+
+fn detailed<L: RateLimiter>(
+    limiter: &L,
+    decided: Result<Detailed, RequestError>,
+    cost: Cost,
+) -> Result<(Allowed, Status), Rejected> {
+    match decided {
+        Ok(decided) => outcome::detailed(decided, limiter.quotas(), None, cost),
+        Err(error) => Err(AcquireError::of_request(error, |index| limiter.quota(index)).into()),
     }
 }
 
@@ -96,15 +169,20 @@ impl<L: RateLimiter> RateLimiter for Box<L> {
     }
 
     #[inline]
-    fn acquire_at(&self, now: Nanos, cost: Cost) -> Result<Decision, AcquireError> {
-        (**self).acquire_at(now, cost)
+    fn quota(&self, index: usize) -> Quota {
+        (**self).quota(index)
     }
 
-    fn acquire_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
-        (**self).acquire_detailed_at(now, cost)
+    #[inline]
+    fn decide_at(&self, now: Nanos, cost: Cost) -> Result<Decision, RequestError> {
+        (**self).decide_at(now, cost)
     }
 
-    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+    fn decide_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, RequestError> {
+        (**self).decide_detailed_at(now, cost)
+    }
+
+    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, RequestError> {
         (**self).peek_at(now, cost)
     }
 
@@ -117,34 +195,57 @@ impl<L: RateLimiter> RateLimiter for Box<L> {
     }
 
     #[inline]
-    fn acquire_with<C: Clock>(&self, clock: &C, cost: Cost) -> Result<Decision, AcquireError> {
-        (**self).acquire_with(clock, cost)
+    fn decide_with<C: Clock>(&self, clock: &C, cost: Cost) -> Result<Decision, RequestError> {
+        (**self).decide_with(clock, cost)
     }
 
-    fn acquire_detailed_with<C: Clock>(
+    fn decide_detailed_with<C: Clock>(
         &self,
         clock: &C,
         cost: Cost,
-    ) -> Result<Detailed, AcquireError> {
-        (**self).acquire_detailed_with(clock, cost)
+    ) -> Result<Detailed, RequestError> {
+        (**self).decide_detailed_with(clock, cost)
     }
 
-    fn peek_with<C: Clock>(&self, clock: &C, cost: Cost) -> Result<Detailed, AcquireError> {
+    fn peek_with<C: Clock>(&self, clock: &C, cost: Cost) -> Result<Detailed, RequestError> {
         (**self).peek_with(clock, cost)
+    }
+
+    #[inline]
+    fn try_acquire_with<C: Clock>(&self, clock: &C, cost: Cost) -> Result<Allowed, AcquireError> {
+        (**self).try_acquire_with(clock, cost)
+    }
+
+    fn try_acquire_detailed_with<C: Clock>(
+        &self,
+        clock: &C,
+        cost: Cost,
+    ) -> Result<(Allowed, Status), Rejected> {
+        (**self).try_acquire_detailed_with(clock, cost)
+    }
+
+    fn try_peek_with<C: Clock>(
+        &self,
+        clock: &C,
+        cost: Cost,
+    ) -> Result<(Allowed, Status), Rejected> {
+        (**self).try_peek_with(clock, cost)
     }
 }
 
 /// A rate limiter for one key with a clock of its own: what most programs hold.
 ///
+/// A call that takes permits returns `Ok` only if the caller may go on.
+///
 /// ```
 /// use windowpane_core::clock::ManualClock;
-/// use windowpane_core::{Cost, Limiter, RateLimiter};
+/// use windowpane_core::{AcquireError, Limiter, RateLimiter};
 ///
-/// fn serve<L: RateLimiter>(limiter: &Limiter<L, ManualClock>) -> &'static str {
-///     match limiter.acquire(Cost::ONE) {
-///         Ok(decision) if decision.is_allowed() => "served",
-///         Ok(_) => "429, come back later",
-///         Err(_) => "400, such a request can never be served",
+/// fn serve<L: RateLimiter>(limiter: &Limiter<L, ManualClock>) -> String {
+///     match limiter.try_acquire() {
+///         Ok(_) => "served".into(),
+///         Err(AcquireError::Denied(denied)) => format!("429, {:?}", denied.retry_after()),
+///         Err(error) => error.to_string(),
 ///     }
 /// }
 /// ```
@@ -155,18 +256,39 @@ pub struct Limiter<L, C = MonotonicClock> {
 }
 
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
-impl<L> Limiter<L> {
-    /// A limiter on the system's monotonic clock.
+impl<L: FromQuotas> Limiter<L> {
+    /// A limiter with `quotas`, such as `"100/60s"`, on the system's monotonic clock.
     ///
-    /// It does not exist on `wasm32-unknown-unknown`, which [has no clock](crate::clock); use
-    /// [`with_clock`](Self::with_clock) there.
-    pub fn new(algorithm: L) -> Limiter<L> {
+    /// # Errors
+    /// [`BuildError`] if the quotas are malformed or the algorithm cannot hold them; it says what
+    /// can.
+    pub fn new(quotas: impl IntoQuotas) -> Result<Limiter<L>, BuildError> {
+        Limiter::on_clock(quotas, MonotonicClock::new())
+    }
+}
+
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+impl<L> Limiter<L> {
+    /// A limiter of an algorithm that was built by hand, on the system's monotonic clock.
+    pub fn of(algorithm: L) -> Limiter<L> {
         Limiter::with_clock(algorithm, MonotonicClock::new())
     }
 }
 
+impl<L: FromQuotas, C: Clock> Limiter<L, C> {
+    /// A limiter with `quotas` on a clock of your choice.
+    ///
+    /// # Errors
+    /// [`BuildError`] if the quotas are malformed or the algorithm cannot hold them; it says what
+    /// can.
+    pub fn on_clock(quotas: impl IntoQuotas, clock: C) -> Result<Limiter<L, C>, BuildError> {
+        let algorithm = L::from_quotas(&quotas.into_quotas()?, clock.now())?;
+        Ok(Limiter { algorithm, clock })
+    }
+}
+
 impl<L, C> Limiter<L, C> {
-    /// A limiter on a clock of your choice.
+    /// A limiter of an algorithm that was built by hand, on a clock of your choice.
     pub const fn with_clock(algorithm: L, clock: C) -> Limiter<L, C> {
         Limiter { algorithm, clock }
     }
@@ -180,37 +302,68 @@ impl<L, C> Limiter<L, C> {
     pub const fn clock(&self) -> &C {
         &self.clock
     }
+
+    /// Puts a queue before the limiter, in which callers wait their turn.
+    pub fn queued(self) -> Queue<L, C> {
+        Queue::new(self)
+    }
 }
 
 impl<L: RateLimiter, C: Clock> Limiter<L, C> {
-    /// Decides a request of `cost` now and, if it is allowed, charges it.
+    /// Takes one permit now, if all quotas have one left.
     ///
     /// # Errors
-    /// [`AcquireError`]; nothing was changed then.
+    /// [`AcquireError`]; nothing was charged then.
     #[inline]
-    pub fn acquire(&self, cost: Cost) -> Result<Decision, AcquireError> {
-        self.algorithm.acquire_with(&self.clock, cost)
+    pub fn try_acquire(&self) -> Result<Allowed, AcquireError> {
+        self.algorithm.try_acquire_with(&self.clock, Cost::ONE)
     }
 
-    /// [`acquire`](Self::acquire), and what remains right after the decision.
+    /// Takes `cost` permits now: all of them, against every quota, or none.
     ///
     /// # Errors
-    /// [`AcquireError`]; nothing was changed then.
+    /// [`AcquireError`]; nothing was charged then.
     #[inline]
-    pub fn acquire_detailed(&self, cost: Cost) -> Result<Detailed, AcquireError> {
-        self.algorithm.acquire_detailed_with(&self.clock, cost)
+    pub fn try_acquire_many(&self, cost: u64) -> Result<Allowed, AcquireError> {
+        let cost = Cost::new(cost).ok_or(AcquireError::ZeroCost)?;
+        self.algorithm.try_acquire_with(&self.clock, cost)
     }
 
-    /// What [`acquire_detailed`](Self::acquire_detailed) would answer, changing nothing.
+    /// [`try_acquire_many`](Self::try_acquire_many), and what is left right after the decision, seen
+    /// at the same instant.
     ///
     /// # Errors
-    /// [`AcquireError`].
-    #[inline]
-    pub fn peek(&self, cost: Cost) -> Result<Detailed, AcquireError> {
-        self.algorithm.peek_with(&self.clock, cost)
+    /// [`Rejected`], with what is left if a quota denied; nothing was charged then.
+    pub fn try_acquire_detailed(&self, cost: u64) -> Result<(Allowed, Status), Rejected> {
+        let cost = Cost::new(cost).ok_or(AcquireError::ZeroCost)?;
+        self.algorithm.try_acquire_detailed_with(&self.clock, cost)
     }
 
-    /// Forgets all that was accepted.
+    /// Returns what [`try_acquire_detailed`](Self::try_acquire_detailed) would return, and changes
+    /// nothing. What is left is what would be left after it.
+    ///
+    /// # Errors
+    /// [`Rejected`], with what is left if a quota would deny.
+    pub fn peek(&self, cost: u64) -> Result<(Allowed, Status), Rejected> {
+        let cost = Cost::new(cost).ok_or(AcquireError::ZeroCost)?;
+        self.algorithm.try_peek_with(&self.clock, cost)
+    }
+
+    /// Returns the largest cost that would be allowed now; 0 if none. It changes nothing.
+    pub fn remaining(&self) -> u64 {
+        let Ok((_, status)) = self.peek(1) else {
+            return 0;
+        };
+        // The permit that the peek would take is still there.
+        let left = status.remaining_per_quota().iter();
+        let left = left.zip(status.quotas().iter());
+        let left: PerQuota = left
+            .map(|(left, quota)| left + quota.charge(Cost::ONE))
+            .collect();
+        status.quotas().largest_cost(&left)
+    }
+
+    /// Forgets all that was accepted, and with it the latest recorded time.
     pub fn reset(&self) {
         self.algorithm.reset();
     }

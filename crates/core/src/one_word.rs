@@ -4,12 +4,14 @@
 //! applies a rule to it by compare-and-swap. A store of many keys can keep words of its own and
 //! apply the same rule.
 
+use std::fmt;
+
 use crate::build::FromQuotas;
 use crate::change::ChangeQuotas;
 use crate::clock::Nanos;
 use crate::cost::Cost;
-use crate::decision::{Decision, Denied, Detailed, PerQuota};
-use crate::error::{AcquireError, BuildError};
+use crate::decision::{Decision, Denial, Detailed, PerQuota};
+use crate::error::{BuildError, RequestError};
 use crate::limiter::RateLimiter;
 use crate::quota::{Quota, Unit};
 use crate::quotas::Quotas;
@@ -42,7 +44,7 @@ impl Verdict {
     pub fn decision(self) -> Decision {
         match self {
             Verdict::Allowed { at, .. } => Decision::Allowed { at },
-            Verdict::Denied { retry_after } => Decision::Denied(Denied::new(0, Some(retry_after))),
+            Verdict::Denied { retry_after } => Decision::Denied(Denial::new(0, Some(retry_after))),
         }
     }
 
@@ -75,9 +77,9 @@ pub trait OneWordRule: Send + Sync + Sized {
     /// Decides a request that charges `charge`, 1 to the limit, at `now`.
     ///
     /// # Errors
-    /// [`AcquireError::TimeOutOfRange`]; [`AcquireError::NeverFits`] where a rule takes less than
+    /// [`RequestError::TimeOutOfRange`]; [`RequestError::NeverFits`] where a rule takes less than
     /// the limit at once.
-    fn decide(&self, word: u64, now: Nanos, charge: u64) -> Result<Verdict, AcquireError>;
+    fn decide(&self, word: u64, now: Nanos, charge: u64) -> Result<Verdict, RequestError>;
 
     /// What is left of the quota at `now`, so never more than its limit; 0 outside the range of time.
     fn remaining(&self, word: u64, now: Nanos) -> u64;
@@ -187,16 +189,16 @@ impl Word {
         rule: &R,
         now: Nanos,
         cost: Cost,
-    ) -> Result<(Decision, u64), AcquireError> {
+    ) -> Result<(Decision, u64), RequestError> {
         let quota = rule.quota();
         let Some(charge) = check(&quota, cost)? else {
-            return Ok((Decision::Denied(Denied::new(0, None)), 0));
+            return Ok((Decision::Denied(Denial::new(0, None)), 0));
         };
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
             match rule.decide(word, now, charge)? {
                 Verdict::Denied { retry_after } => {
-                    return Ok((Decision::Denied(Denied::new(0, Some(retry_after))), word));
+                    return Ok((Decision::Denied(Denial::new(0, Some(retry_after))), word));
                 }
                 Verdict::Allowed { at, word: next } => {
                     match self.word.compare_exchange_weak(
@@ -216,7 +218,7 @@ impl Word {
         }
     }
 
-    /// As [`RateLimiter::acquire_at`].
+    /// As [`RateLimiter::decide_at`].
     ///
     /// # Errors
     /// Those of [`check`] and of the rule.
@@ -226,20 +228,20 @@ impl Word {
         rule: &R,
         now: Nanos,
         cost: Cost,
-    ) -> Result<Decision, AcquireError> {
+    ) -> Result<Decision, RequestError> {
         self.decide(rule, now, cost).map(|(decision, _)| decision)
     }
 
-    /// As [`RateLimiter::acquire_detailed_at`].
+    /// As [`RateLimiter::decide_detailed_at`].
     ///
     /// # Errors
     /// Those of [`check`] and of the rule.
-    pub fn acquire_detailed<R: OneWordRule>(
+    pub fn decide_detailed<R: OneWordRule>(
         &self,
         rule: &R,
         now: Nanos,
         cost: Cost,
-    ) -> Result<Detailed, AcquireError> {
+    ) -> Result<Detailed, RequestError> {
         let (decision, word) = self.decide(rule, now, cost)?;
         Ok(detailed(rule, word, now, decision))
     }
@@ -253,9 +255,9 @@ impl Word {
         rule: &R,
         now: Nanos,
         cost: Cost,
-    ) -> Result<Detailed, AcquireError> {
+    ) -> Result<Detailed, RequestError> {
         let Some(charge) = check(&rule.quota(), cost)? else {
-            let denied = Decision::Denied(Denied::new(0, None));
+            let denied = Decision::Denied(Denial::new(0, None));
             return Ok(detailed(rule, 0, now, denied));
         };
         let word = self.word.load(Ordering::Relaxed);
@@ -328,13 +330,13 @@ impl Word {
 /// The charge of `cost`, or `None` where the limit of 0 denies whatever it is.
 ///
 /// # Errors
-/// [`AcquireError::NeverFits`] above the limit.
+/// [`RequestError::NeverFits`] above the limit.
 #[inline]
-pub fn check(quota: &Quota, cost: Cost) -> Result<Option<u64>, AcquireError> {
+pub fn check(quota: &Quota, cost: Cost) -> Result<Option<u64>, RequestError> {
     let (charge, limit) = (quota.charge(cost), quota.limit());
     match limit {
         0 => Ok(None),
-        _ if charge > limit => Err(AcquireError::NeverFits {
+        _ if charge > limit => Err(RequestError::NeverFits {
             cost,
             quota: 0,
             limit,
@@ -394,15 +396,20 @@ impl<R: OneWordRule> RateLimiter for OneWordLimiter<R> {
     }
 
     #[inline]
-    fn acquire_at(&self, now: Nanos, cost: Cost) -> Result<Decision, AcquireError> {
+    fn quota(&self, _index: usize) -> Quota {
+        self.rule.quota()
+    }
+
+    #[inline]
+    fn decide_at(&self, now: Nanos, cost: Cost) -> Result<Decision, RequestError> {
         self.word.acquire(&self.rule, now, cost)
     }
 
-    fn acquire_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
-        self.word.acquire_detailed(&self.rule, now, cost)
+    fn decide_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, RequestError> {
+        self.word.decide_detailed(&self.rule, now, cost)
     }
 
-    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, RequestError> {
         self.word.peek(&self.rule, now, cost)
     }
 
@@ -412,5 +419,14 @@ impl<R: OneWordRule> RateLimiter for OneWordLimiter<R> {
 
     fn is_idle_at(&self, now: Nanos) -> bool {
         self.word.is_idle(&self.rule, now)
+    }
+}
+
+impl<R: OneWordRule> fmt::Debug for OneWordLimiter<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OneWordLimiter")
+            .field("name", &R::NAME)
+            .field("quota", &self.rule.quota())
+            .finish_non_exhaustive()
     }
 }

@@ -1,4 +1,4 @@
-//! One quota: at most so many permits, or requests, in any window.
+//! One quota: a limit on the permits, or the requests, of any window.
 
 use std::fmt;
 use std::str::FromStr;
@@ -27,10 +27,23 @@ pub enum Unit {
 /// use std::time::Duration;
 /// use windowpane_core::Quota;
 ///
+/// const PER_MINUTE: Quota = Quota::per_minute(100);
+///
 /// let quota: Quota = "100/60s".parse()?;
-/// assert_eq!(quota, Quota::permits(100, Duration::from_secs(60))?);
+/// assert_eq!(quota, PER_MINUTE);
+/// assert_eq!(quota, Quota::new(100, Duration::from_secs(60)));
 /// assert_eq!(quota.to_string(), "100/60s");
+/// assert_eq!(PER_MINUTE.of_requests().to_string(), "100req/60s");
 /// # Ok::<(), windowpane_core::QuotaError>(())
+/// ```
+///
+/// A wrong constant does not compile:
+///
+/// ```compile_fail
+/// use windowpane_core::Quota;
+///
+/// const NO_WINDOW: Quota = Quota::new(100, std::time::Duration::ZERO);
+/// # let _ = NO_WINDOW;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Quota {
@@ -40,22 +53,60 @@ pub struct Quota {
 }
 
 impl Quota {
+    /// A quota of `limit` permits in any second.
+    pub const fn per_second(limit: u64) -> Quota {
+        Quota::new(limit, Duration::from_secs(1))
+    }
+
+    /// A quota of `limit` permits in any 60 seconds.
+    pub const fn per_minute(limit: u64) -> Quota {
+        Quota::new(limit, Duration::from_secs(60))
+    }
+
+    /// A quota of `limit` permits in any hour.
+    pub const fn per_hour(limit: u64) -> Quota {
+        Quota::new(limit, Duration::from_secs(3_600))
+    }
+
+    /// A quota of `limit` permits in any 24 hours.
+    pub const fn per_day(limit: u64) -> Quota {
+        Quota::new(limit, Duration::from_secs(86_400))
+    }
+
+    /// A quota of `limit` permits in any `window`. A limit of 0 denies everything.
+    ///
+    /// For a window that is known when the program is compiled. [`try_new`](Self::try_new) takes
+    /// any other.
+    ///
+    /// # Panics
+    /// If the window is 0 or longer than 365 days. In a constant, that does not compile.
+    pub const fn new(limit: u64, window: Duration) -> Quota {
+        let nanos = window.as_nanos();
+        assert!(nanos > 0, "a window is at least 1 ns");
+        assert!(nanos <= MAX_WINDOW as u128, "a window is at most 365 days");
+        Quota {
+            limit,
+            window: nanos as u64,
+            unit: Unit::Permits,
+        }
+    }
+
     /// A quota of `limit` permits in any `window`. A limit of 0 denies everything.
     ///
     /// # Errors
     /// [`QuotaError::ZeroWindow`], or [`QuotaError::WindowTooLong`] above 365 days.
-    pub fn permits(limit: u64, window: Duration) -> Result<Quota, QuotaError> {
+    pub fn try_new(limit: u64, window: Duration) -> Result<Quota, QuotaError> {
         let nanos = u64::try_from(window.as_nanos()).unwrap_or(u64::MAX);
         Quota::from_nanos(limit, nanos, Unit::Permits)
     }
 
-    /// A quota of `limit` requests in any `window`, whatever each costs.
-    ///
-    /// # Errors
-    /// [`QuotaError::ZeroWindow`], or [`QuotaError::WindowTooLong`] above 365 days.
-    pub fn requests(limit: u64, window: Duration) -> Result<Quota, QuotaError> {
-        let nanos = u64::try_from(window.as_nanos()).unwrap_or(u64::MAX);
-        Quota::from_nanos(limit, nanos, Unit::Requests)
+    /// The same quota, counting requests: each accepted call is 1, whatever it costs.
+    #[must_use]
+    pub const fn of_requests(self) -> Quota {
+        Quota {
+            unit: Unit::Requests,
+            ..self
+        }
     }
 
     /// A quota with its window in nanoseconds.
@@ -82,6 +133,11 @@ impl Quota {
     /// The length of the window in nanoseconds, 1 to [`MAX_WINDOW`].
     pub const fn window(&self) -> Nanos {
         self.window
+    }
+
+    /// The length of the window.
+    pub const fn window_duration(&self) -> Duration {
+        Duration::from_nanos(self.window)
     }
 
     /// What is counted.
@@ -114,6 +170,14 @@ impl FromStr for Quota {
         }
         let limit = limit.parse().map_err(|_| malformed())?;
         Quota::from_nanos(limit, parse_nanos(window)?, unit)
+    }
+}
+
+impl TryFrom<&str> for Quota {
+    type Error = QuotaError;
+
+    fn try_from(text: &str) -> Result<Quota, QuotaError> {
+        text.parse()
     }
 }
 

@@ -1,12 +1,14 @@
 //! The quotas of one limiter.
 
+use std::convert::Infallible;
 use std::fmt;
 use std::ops::Deref;
+use std::str::FromStr;
 
 use smallvec::SmallVec;
 
 use crate::cost::Cost;
-use crate::error::{AcquireError, BuildError};
+use crate::error::{BuildError, RequestError};
 use crate::quota::{Quota, Unit};
 
 /// The quotas of one limiter, at least one; all of them must hold at once.
@@ -16,9 +18,10 @@ use crate::quota::{Quota, Unit};
 /// ```
 /// use windowpane_core::Quotas;
 ///
-/// let quotas = Quotas::parse(["100/60s", "10/1s"])?;
+/// let quotas: Quotas = "100/60s, 10/1s".parse()?;
 /// assert_eq!(quotas.len(), 2);
 /// assert_eq!(quotas.to_string(), "100/60s and 10/1s");
+/// assert_eq!(quotas, Quotas::parse(["100/60s", "10/1s"])?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -38,11 +41,16 @@ impl Quotas {
         Ok(Quotas(quotas))
     }
 
-    /// Several quotas from text, each as [`Quota`] reads it.
+    /// Quotas from text: one text with the quotas separated by commas, or an array of texts.
     ///
     /// # Errors
     /// [`BuildError::Quota`] for the first that is malformed, [`BuildError::NoQuotas`] for none.
-    pub fn parse<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Quotas, BuildError> {
+    pub fn parse(quotas: impl IntoQuotas) -> Result<Quotas, BuildError> {
+        quotas.into_quotas()
+    }
+
+    /// Quotas from several texts, each as [`Quota`] reads it.
+    fn of_texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Quotas, BuildError> {
         let quotas: Result<SmallVec<[Quota; 1]>, _> =
             texts.into_iter().map(|text| text.parse()).collect();
         Quotas::new(quotas?)
@@ -66,12 +74,12 @@ impl Quotas {
     /// above 0 that it exceeds. Complexity: one comparison a quota.
     ///
     /// # Errors
-    /// [`AcquireError::NeverFits`].
+    /// [`RequestError::NeverFits`].
     #[inline]
-    pub fn check_cost(&self, cost: Cost) -> Result<(), AcquireError> {
+    pub fn check_cost(&self, cost: Cost) -> Result<(), RequestError> {
         for (index, quota) in self.0.iter().enumerate() {
             if quota.charge(cost) > quota.limit() && quota.limit() > 0 {
-                return Err(AcquireError::NeverFits {
+                return Err(RequestError::NeverFits {
                     cost,
                     quota: index,
                     limit: quota.limit(),
@@ -128,6 +136,99 @@ impl Deref for Quotas {
 impl From<Quota> for Quotas {
     fn from(quota: Quota) -> Quotas {
         Quotas(SmallVec::from_buf([quota]))
+    }
+}
+
+impl FromStr for Quotas {
+    type Err = BuildError;
+
+    /// Reads quotas separated by commas.
+    fn from_str(text: &str) -> Result<Quotas, BuildError> {
+        Quotas::of_texts(text.split(',').map(str::trim))
+    }
+}
+
+impl TryFrom<&str> for Quotas {
+    type Error = BuildError;
+
+    fn try_from(text: &str) -> Result<Quotas, BuildError> {
+        text.parse()
+    }
+}
+
+impl TryFrom<&String> for Quotas {
+    type Error = BuildError;
+
+    fn try_from(text: &String) -> Result<Quotas, BuildError> {
+        text.parse()
+    }
+}
+
+impl<const N: usize> TryFrom<[&str; N]> for Quotas {
+    type Error = BuildError;
+
+    fn try_from(texts: [&str; N]) -> Result<Quotas, BuildError> {
+        Quotas::of_texts(texts)
+    }
+}
+
+impl TryFrom<&[&str]> for Quotas {
+    type Error = BuildError;
+
+    fn try_from(texts: &[&str]) -> Result<Quotas, BuildError> {
+        Quotas::of_texts(texts.iter().copied())
+    }
+}
+
+impl TryFrom<&[String]> for Quotas {
+    type Error = BuildError;
+
+    fn try_from(texts: &[String]) -> Result<Quotas, BuildError> {
+        Quotas::of_texts(texts.iter().map(String::as_str))
+    }
+}
+
+impl<const N: usize> TryFrom<[Quota; N]> for Quotas {
+    type Error = BuildError;
+
+    fn try_from(quotas: [Quota; N]) -> Result<Quotas, BuildError> {
+        Quotas::new(quotas)
+    }
+}
+
+impl TryFrom<Vec<Quota>> for Quotas {
+    type Error = BuildError;
+
+    fn try_from(quotas: Vec<Quota>) -> Result<Quotas, BuildError> {
+        Quotas::new(quotas)
+    }
+}
+
+impl From<Infallible> for BuildError {
+    fn from(never: Infallible) -> BuildError {
+        match never {}
+    }
+}
+
+/// Whatever becomes quotas: a text such as `"100/60s"` or `"100/60s, 10/1s"`, an array of texts, a
+/// [`Quota`], an array of them, or [`Quotas`].
+///
+/// Every type that converts into [`Quotas`] implements it.
+pub trait IntoQuotas {
+    /// The quotas.
+    ///
+    /// # Errors
+    /// [`BuildError::Quota`] for the first that is malformed, [`BuildError::NoQuotas`] for none.
+    fn into_quotas(self) -> Result<Quotas, BuildError>;
+}
+
+impl<Q> IntoQuotas for Q
+where
+    Q: TryInto<Quotas>,
+    BuildError: From<Q::Error>,
+{
+    fn into_quotas(self) -> Result<Quotas, BuildError> {
+        Ok(self.try_into()?)
     }
 }
 

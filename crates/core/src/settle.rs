@@ -1,10 +1,13 @@
 //! Costs that are known later: charge an estimate, then replace it.
 
+use std::fmt;
+use std::time::Duration;
+
 use crate::clock::{Clock, Nanos};
 use crate::cost::Cost;
-use crate::decision::{Decision, Denied};
-use crate::error::AcquireError;
+use crate::decision::Decision;
 use crate::limiter::{Limiter, RateLimiter};
+use crate::outcome::{AcquireError, Allowed};
 
 /// A limiter in which what was charged can be replaced by what was really used, exactly: from then
 /// on it decides as if the request had cost that in the first place.
@@ -12,12 +15,12 @@ use crate::limiter::{Limiter, RateLimiter};
 /// Only limiters that still know what was charged when can do so; the others lack this trait.
 pub trait Settle: RateLimiter {
     /// Replaces the `estimate` that was recorded under `at` by `actual` permits. What has left
-    /// every window by then changes nothing. Charging more is never refused: a quota may be used
+    /// every window by then changes nothing. Charging more is always possible: a quota may be used
     /// up by it and more than used up, and has 0 remaining then. A quota of requests counts the
     /// request whatever it cost, so it gives nothing back.
     ///
     /// `at` and `estimate` are those of an allowed decision that is settled once; to have that
-    /// checked by the compiler, [`reserve`](Limiter::reserve).
+    /// checked by the compiler, [`try_reserve`](Limiter::try_reserve).
     fn settle_at(&self, at: Nanos, estimate: Cost, actual: u64);
 }
 
@@ -38,17 +41,24 @@ pub struct Charge {
 }
 
 impl Charge {
+    /// The charge of `estimate` that was recorded under `at`.
+    pub const fn new(at: Nanos, estimate: Cost) -> Charge {
+        Charge { at, estimate }
+    }
+
     /// The charge of `estimate` that `decision` recorded; `None` for a denial.
-    pub fn of(decision: Decision, estimate: Cost) -> Option<Charge> {
+    pub fn of_decision(decision: Decision, estimate: Cost) -> Option<Charge> {
         match decision {
             Decision::Allowed { at } => Some(Charge { at, estimate }),
             Decision::Denied(_) => None,
         }
     }
 
-    /// The charge of `estimate` that was recorded under `at`.
-    pub(crate) const fn at_time(at: Nanos, estimate: Cost) -> Charge {
-        Charge { at, estimate }
+    /// The charge of an allowed request; `None` if it was allowed without a record, so that there
+    /// is nothing to replace.
+    pub fn of(allowed: Allowed) -> Option<Charge> {
+        let (at, estimate) = allowed.recorded()?;
+        Some(Charge { at, estimate })
     }
 
     /// The time it was recorded under.
@@ -72,37 +82,41 @@ pub struct Reservation<'l, L: Settle> {
 }
 
 impl<L: Settle> Reservation<'_, L> {
-    /// The time it was recorded under.
-    pub fn at(&self) -> Nanos {
-        self.charge.at()
+    /// The time it was recorded under, since the zero of the limiter's clock.
+    pub fn at(&self) -> Duration {
+        Duration::from_nanos(self.charge.at())
     }
 
-    /// What was charged.
-    pub fn estimate(&self) -> Cost {
-        self.charge.estimate()
+    /// The permits that were charged.
+    pub fn estimate(&self) -> u64 {
+        self.charge.estimate().get()
     }
 
     /// Replaces the estimate by `actual` permits, 0 included. See [`Settle::settle_at`].
     pub fn settle(self, actual: u64) {
-        self.limiter.settle_at(self.at(), self.estimate(), actual);
+        let Charge { at, estimate } = self.charge;
+        self.limiter.settle_at(at, estimate, actual);
+    }
+}
+
+impl<L: Settle> fmt::Debug for Reservation<'_, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reservation")
+            .field("charge", &self.charge)
+            .finish_non_exhaustive()
     }
 }
 
 impl<L: Settle, C: Clock> Limiter<L, C> {
-    /// Decides a request whose cost is known later: charges `estimate` now, to be settled.
+    /// Takes `estimate` permits now for a request whose cost is known later. The estimate is
+    /// replaced by [`settle`](Reservation::settle).
     ///
     /// # Errors
-    /// [`AcquireError`]; nothing was changed then.
-    pub fn reserve(
-        &self,
-        estimate: Cost,
-    ) -> Result<Result<Reservation<'_, L>, Denied>, AcquireError> {
-        Ok(match self.acquire(estimate)? {
-            Decision::Allowed { at } => Ok(Reservation {
-                limiter: self.algorithm(),
-                charge: Charge { at, estimate },
-            }),
-            Decision::Denied(denied) => Err(denied),
-        })
+    /// [`AcquireError`]; nothing was charged then.
+    pub fn try_reserve(&self, estimate: u64) -> Result<Reservation<'_, L>, AcquireError> {
+        let allowed = self.try_acquire_many(estimate)?;
+        let limiter = self.algorithm();
+        let charge = Charge::of(allowed).expect("a limiter records what it allows");
+        Ok(Reservation { limiter, charge })
     }
 }

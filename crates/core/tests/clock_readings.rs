@@ -15,8 +15,8 @@ use std::time::Duration;
 use bounded::bounded;
 use windowpane_core::clock::ManualClock;
 use windowpane_core::{
-    AcquireError, BuildError, ChangeQuotas, Changeable, Clock, Cost, Decision, Detailed, Limiter,
-    Nanos, PerQuota, Quotas, RateLimiter,
+    BuildError, ChangeQuotas, Changeable, Clock, Cost, Decision, Detailed, Limiter, Nanos,
+    PerQuota, Quotas, RateLimiter, RequestError,
 };
 
 fn quotas(quota: &str) -> Quotas {
@@ -48,15 +48,15 @@ impl RateLimiter for Open {
         self.quotas.clone()
     }
 
-    fn acquire_at(&self, now: Nanos, _cost: Cost) -> Result<Decision, AcquireError> {
+    fn decide_at(&self, now: Nanos, _cost: Cost) -> Result<Decision, RequestError> {
         Ok(Decision::Allowed { at: now })
     }
 
-    fn acquire_detailed_at(&self, now: Nanos, _cost: Cost) -> Result<Detailed, AcquireError> {
+    fn decide_detailed_at(&self, now: Nanos, _cost: Cost) -> Result<Detailed, RequestError> {
         Ok(self.allowed(now))
     }
 
-    fn peek_at(&self, now: Nanos, _cost: Cost) -> Result<Detailed, AcquireError> {
+    fn peek_at(&self, now: Nanos, _cost: Cost) -> Result<Detailed, RequestError> {
         Ok(self.allowed(now))
     }
 
@@ -140,7 +140,7 @@ fn change(limiter: &Shared<Overtaken>) {
 fn a_change_reads_its_clock_under_the_exclusive_lock() {
     bounded(|| {
         let acquire = |limiter: &Shared<Overtaken>| {
-            let _ = limiter.algorithm().acquire_at(7, Cost::ONE).unwrap();
+            let _ = limiter.algorithm().decide_at(7, Cost::ONE).unwrap();
         };
         let by_clock = |limiter: &Shared<Overtaken>| limiter.change(quotas("3/1s"));
         assert!(!is_overtaken(SHORT, by_clock, acquire));
@@ -151,13 +151,9 @@ fn a_change_reads_its_clock_under_the_exclusive_lock() {
 #[test]
 fn a_decision_reads_its_clock_under_the_shared_lock() {
     bounded(|| {
-        assert!(!is_overtaken(SHORT, |l| l.acquire(Cost::ONE), change));
-        assert!(!is_overtaken(
-            SHORT,
-            |l| l.acquire_detailed(Cost::ONE),
-            change
-        ));
-        assert!(!is_overtaken(SHORT, |l| l.peek(Cost::ONE), change));
+        assert!(!is_overtaken(SHORT, |l| l.try_acquire(), change));
+        assert!(!is_overtaken(SHORT, |l| l.try_acquire_detailed(1), change));
+        assert!(!is_overtaken(SHORT, |l| l.peek(1), change));
     });
 }
 
@@ -167,7 +163,7 @@ fn a_call_without_a_lock_is_overtaken() {
     bounded(|| {
         let by_hand = |limiter: &Shared<Overtaken>| {
             let now = limiter.clock().now();
-            limiter.algorithm().acquire_at(now, Cost::ONE)
+            limiter.algorithm().decide_at(now, Cost::ONE)
         };
         assert!(is_overtaken(LONG, by_hand, change));
     });
@@ -198,15 +194,16 @@ fn a_clock_that_panics_changes_nothing_and_keeps_no_lock() {
         panics(&|| drop(limiter.change(quotas("5/1s"))));
         assert_eq!(limiter.quotas(), quotas("1/1s"));
         panics(&|| {
-            let _ = limiter.acquire(Cost::ONE);
+            let _ = limiter.try_acquire();
         });
         // Another thread can still change and ask.
         let other = Arc::clone(&limiter);
         let changed = thread::spawn(move || {
             other.change(quotas("5/1s")).unwrap();
-            other.acquire(Cost::ONE).unwrap()
+            other.try_acquire().unwrap()
         });
-        assert_eq!(changed.join().unwrap(), Decision::Allowed { at: 9 });
+        let allowed = changed.join().unwrap();
+        assert_eq!(allowed.at(), Some(Duration::from_nanos(9)));
         assert!(limiter.is_idle(), "changed at the reading");
         assert_eq!(limiter.quotas(), quotas("5/1s"));
     });

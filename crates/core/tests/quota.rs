@@ -1,10 +1,10 @@
-//! Quotas as text, their arithmetic, and what is refused.
+//! Quotas as text, their arithmetic, and what is rejected.
 
 use std::time::Duration;
 
 use proptest::prelude::*;
 use windowpane_core::{
-    AcquireError, BuildError, Cost, MAX_WINDOW, Quota, QuotaError, Quotas, Unit, format_nanos,
+    BuildError, Cost, MAX_WINDOW, Quota, QuotaError, Quotas, RequestError, Unit, format_nanos,
     parse_nanos,
 };
 
@@ -27,7 +27,7 @@ fn a_quota_is_shown_as_it_is_read() {
 }
 
 #[test]
-fn what_is_not_a_quota_is_refused_with_what_was_expected() {
+fn a_malformed_quota_is_rejected_with_the_expected_form() {
     for text in [
         "",
         "/",
@@ -70,17 +70,17 @@ fn what_is_not_a_quota_is_refused_with_what_was_expected() {
     );
 }
 
-/// Cases 5 and 24: a window of 1e9 s is refused, not wrapped, and a name cannot be misread.
+/// Cases 5 and 24: a window of 1e9 s is rejected, not wrapped, and a name cannot be misread.
 #[test]
-fn a_window_too_long_is_refused_and_none_is_misread() {
+fn a_window_too_long_is_rejected_and_none_is_misread() {
     let long = Duration::from_secs(1_000_000_000);
     assert!(matches!(
-        Quota::permits(1, long),
+        Quota::try_new(1, long),
         Err(QuotaError::WindowTooLong { .. })
     ));
-    assert!(Quota::permits(1, Duration::MAX).is_err());
-    assert!(Quota::permits(1, Duration::from_secs(30 * 86_400)).is_ok());
-    let quota = Quota::permits(4_000, Duration::from_secs(1)).unwrap();
+    assert!(Quota::try_new(1, Duration::MAX).is_err());
+    assert!(Quota::try_new(1, Duration::from_secs(30 * 86_400)).is_ok());
+    let quota = Quota::try_new(4_000, Duration::from_secs(1)).unwrap();
     assert_eq!((quota.limit(), quota.window()), (4_000, 1_000_000_000));
 }
 
@@ -107,7 +107,7 @@ fn only_a_cost_above_a_limit_above_zero_can_never_fit() {
     assert_eq!(quotas.check_cost(Cost::of::<100>()), Ok(()));
     assert_eq!(
         quotas.check_cost(Cost::of::<101>()),
-        Err(AcquireError::NeverFits {
+        Err(RequestError::NeverFits {
             cost: Cost::of::<101>(),
             quota: 1,
             limit: 100
@@ -116,7 +116,7 @@ fn only_a_cost_above_a_limit_above_zero_can_never_fit() {
 }
 
 #[test]
-fn the_largest_cost_is_bounded_by_permits_and_stopped_by_requests() {
+fn the_largest_cost_is_bounded_by_permits_and_by_requests() {
     let mixed = Quotas::parse(["60req/60s", "1000/60s", "500/1s"]).unwrap();
     assert_eq!(mixed.largest_cost(&[3, 900, 400]), 400);
     assert_eq!(mixed.largest_cost(&[0, 900, 400]), 0);
@@ -125,14 +125,14 @@ fn the_largest_cost_is_bounded_by_permits_and_stopped_by_requests() {
 }
 
 #[test]
-fn the_longest_window_and_the_largest_limit_are_those_of_any_quota() {
+fn the_longest_window_and_largest_limit_are_of_any_quota() {
     let quotas = Quotas::parse(["3/2s", "20/1s", "7/5s", "4/3s"]).unwrap();
     assert_eq!(quotas.longest_window(), 5_000_000_000);
     assert_eq!(quotas.largest_limit(), 20);
     assert_eq!(quotas.to_string(), "3/2s and 20/1s and 7/5s and 4/3s");
 }
 
-/// An error tells the span in a unit that leaves digits to read, and none that was not there.
+/// An error prints the span in a unit that leaves digits to read.
 #[test]
 fn an_error_tells_how_long_the_time_would_last() {
     const SECOND: u128 = 1_000_000_000;

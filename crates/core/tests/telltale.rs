@@ -1,4 +1,4 @@
-//! Whoever hands a call on hands on all of it: pointers, wrappers, limiters with a clock, reservations.
+//! Pointers, wrappers, limiters with a clock and reservations forward each call unchanged.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use windowpane_core::clock::ManualClock;
 use windowpane_core::{
-    AcquireError, BuildError, ChangeQuotas, Changeable, Charge, Clock, Cost, Decision, Denied,
-    Detailed, FromQuotas, Limiter, Nanos, PerQuota, Quotas, RateLimiter, Settle,
+    Allowed, BuildError, ChangeQuotas, Changeable, Charge, Clock, Cost, Decision, Denial, Detailed,
+    FromQuotas, Limiter, Nanos, PerQuota, Quotas, RateLimiter, RequestError, Settle, Status,
 };
 
-/// A limiter whose every method answers something that no other does.
+/// A limiter in which each method returns something that no other method returns.
 struct Telltale {
     quotas: Quotas,
-    /// What the last call said that answers nothing; it is idle at that time alone.
+    /// The argument of the last call that returns nothing. It is idle at that time alone.
     told: AtomicU64,
 }
 
@@ -29,16 +29,16 @@ impl RateLimiter for Telltale {
         self.quotas.clone()
     }
 
-    fn acquire_at(&self, now: Nanos, cost: Cost) -> Result<Decision, AcquireError> {
+    fn decide_at(&self, now: Nanos, cost: Cost) -> Result<Decision, RequestError> {
         let at = now + cost.get();
         Ok(Decision::Allowed { at })
     }
 
-    fn acquire_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+    fn decide_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, RequestError> {
         Ok(self.detailed(now, cost.get()))
     }
 
-    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, RequestError> {
         Ok(self.detailed(now, 10 * cost.get()))
     }
 
@@ -50,20 +50,20 @@ impl RateLimiter for Telltale {
         now == self.told.load(Ordering::Relaxed)
     }
 
-    fn acquire_with<C: Clock>(&self, clock: &C, cost: Cost) -> Result<Decision, AcquireError> {
+    fn decide_with<C: Clock>(&self, clock: &C, cost: Cost) -> Result<Decision, RequestError> {
         let wait = clock.now() + cost.get();
-        Ok(Decision::Denied(Denied::new(3, Some(wait))))
+        Ok(Decision::Denied(Denial::new(0, Some(wait))))
     }
 
-    fn acquire_detailed_with<C: Clock>(
+    fn decide_detailed_with<C: Clock>(
         &self,
         clock: &C,
         cost: Cost,
-    ) -> Result<Detailed, AcquireError> {
+    ) -> Result<Detailed, RequestError> {
         Ok(self.detailed(clock.now(), 100 * cost.get()))
     }
 
-    fn peek_with<C: Clock>(&self, clock: &C, cost: Cost) -> Result<Detailed, AcquireError> {
+    fn peek_with<C: Clock>(&self, clock: &C, cost: Cost) -> Result<Detailed, RequestError> {
         Ok(self.detailed(clock.now(), 1_000 * cost.get()))
     }
 }
@@ -104,15 +104,15 @@ impl RateLimiter for Allows {
         self.0.quotas()
     }
 
-    fn acquire_at(&self, now: Nanos, cost: Cost) -> Result<Decision, AcquireError> {
-        self.0.acquire_at(now, cost)
+    fn decide_at(&self, now: Nanos, cost: Cost) -> Result<Decision, RequestError> {
+        self.0.decide_at(now, cost)
     }
 
-    fn acquire_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
-        self.0.acquire_detailed_at(now, cost)
+    fn decide_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, RequestError> {
+        self.0.decide_detailed_at(now, cost)
     }
 
-    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, RequestError> {
         self.0.peek_at(now, cost)
     }
 
@@ -142,27 +142,27 @@ fn both<L: FromQuotas>() -> (Telltale, L) {
     (plain, L::from_quotas(&quotas, 4).unwrap())
 }
 
-/// `wrapped` answers whatever it is asked as the telltale in it does.
+/// Each call of `wrapped` returns what the telltale in it returns.
 fn answers_as_itself<L: FromQuotas + Settle>() {
     let (plain, wrapped) = both::<L>();
     let cost = Cost::of::<2>();
     assert_eq!(L::NAME, Telltale::NAME);
     assert_eq!(wrapped.quotas(), plain.quotas());
-    assert_eq!(wrapped.acquire_at(50, cost), plain.acquire_at(50, cost));
+    assert_eq!(wrapped.decide_at(50, cost), plain.decide_at(50, cost));
     assert_eq!(
-        wrapped.acquire_detailed_at(50, cost),
-        plain.acquire_detailed_at(50, cost)
+        wrapped.decide_detailed_at(50, cost),
+        plain.decide_detailed_at(50, cost)
     );
     assert_eq!(wrapped.peek_at(50, cost), plain.peek_at(50, cost));
     assert!(wrapped.is_idle_at(4) && !wrapped.is_idle_at(325));
     let clock = ManualClock::new(60);
     assert_eq!(
-        wrapped.acquire_with(&clock, cost),
-        plain.acquire_with(&clock, cost)
+        wrapped.decide_with(&clock, cost),
+        plain.decide_with(&clock, cost)
     );
     assert_eq!(
-        wrapped.acquire_detailed_with(&clock, cost),
-        plain.acquire_detailed_with(&clock, cost)
+        wrapped.decide_detailed_with(&clock, cost),
+        plain.decide_detailed_with(&clock, cost)
     );
     assert_eq!(
         wrapped.peek_with(&clock, cost),
@@ -174,7 +174,7 @@ fn answers_as_itself<L: FromQuotas + Settle>() {
     assert!(wrapped.is_idle_at(1) && !wrapped.is_idle_at(325));
 }
 
-/// `wrapped` is changed as the telltale in it is: not at all, where that refuses.
+/// A change of `wrapped` changes the telltale in it, or nothing if that returns an error.
 fn changes_as_itself<L: RateLimiter>(
     wrapped: &mut L,
     change_at: impl Fn(&mut L, Nanos, &Quotas) -> Result<(), BuildError>,
@@ -200,17 +200,25 @@ fn a_changeable_limiter_answers_as_itself() {
     changes_as_itself(&mut both::<Changeable<Telltale>>().1, change_at);
 }
 
-/// A limiter reads the time where no method of its own does, in each of the three calls.
+/// A limiter reads the clock for an algorithm that reads none, in each of the three calls.
 #[test]
-fn the_clock_is_read_for_those_who_are_told_the_time() {
+fn the_clock_is_read_for_an_algorithm_that_reads_none() {
     let (plain, cost) = (both::<Telltale>().0, Cost::of::<2>());
     let limiter = Limiter::with_clock(Allows(both::<Telltale>().1), ManualClock::new(60));
-    assert_eq!(limiter.acquire(cost), plain.acquire_at(60, cost));
-    assert_eq!(
-        limiter.acquire_detailed(cost),
-        plain.acquire_detailed_at(60, cost)
+    let allowed = limiter.try_acquire_many(2).unwrap();
+    let at = allowed.at().map(|at| at.as_nanos() as Nanos).unwrap();
+    assert_eq!(Ok(Decision::Allowed { at }), plain.decide_at(60, cost));
+    let same = |(allowed, status): (Allowed, Status), detailed: Detailed| {
+        let at = allowed.at().map(|at| at.as_nanos() as Nanos).unwrap();
+        assert_eq!(Decision::Allowed { at }, detailed.decision());
+        assert_eq!(status.remaining(), detailed.remaining());
+        assert_eq!(status.quotas(), &plain.quotas());
+    };
+    same(
+        limiter.try_acquire_detailed(2).unwrap(),
+        plain.decide_detailed_at(60, cost).unwrap(),
     );
-    assert_eq!(limiter.peek(cost), plain.peek_at(60, cost));
+    same(limiter.peek(2).unwrap(), plain.peek_at(60, cost).unwrap());
     assert_eq!(limiter.quotas(), plain.quotas());
     limiter.clock().set(4);
     assert!(limiter.is_idle());
@@ -221,27 +229,26 @@ fn the_clock_is_read_for_those_who_are_told_the_time() {
 }
 
 #[test]
-fn a_reservation_settles_what_was_charged_when_it_was() {
+fn a_reservation_settles_its_own_charge() {
     let limiter = Limiter::with_clock(Allows(both::<Telltale>().1), ManualClock::new(4));
-    let reservation = limiter.reserve(Cost::of::<2>()).unwrap().unwrap();
-    assert_eq!(reservation.at(), 6);
-    assert_eq!(reservation.estimate(), Cost::of::<2>());
+    let reservation = limiter.try_reserve(2).unwrap();
+    assert_eq!(reservation.at(), Duration::from_nanos(6));
+    assert_eq!(reservation.estimate(), 2);
     reservation.settle(3);
     assert!(limiter.algorithm().is_idle_at(326));
     let denies = Limiter::with_clock(both::<Telltale>().1, ManualClock::new(4));
-    let Err(denied) = denies.reserve(Cost::of::<2>()).unwrap() else {
-        panic!("what was denied is not charged")
-    };
-    assert_eq!(denied, Denied::new(3, Some(6)));
+    let denied = denies.try_reserve(2).unwrap_err().denied().unwrap();
+    assert_eq!(denied.retry_after(), Duration::from_nanos(6));
+    assert_eq!(denied.quota().to_string(), "9/1s");
 }
 
 #[test]
 fn a_charge_is_of_an_allowed_decision() {
     let estimate = Cost::of::<5>();
-    let charge = Charge::of(Decision::Allowed { at: 7 }, estimate).unwrap();
+    let charge = Charge::of_decision(Decision::Allowed { at: 7 }, estimate).unwrap();
     assert_eq!((charge.at(), charge.estimate()), (7, estimate));
-    let denied = Decision::Denied(Denied::new(0, Some(7)));
-    assert_eq!(Charge::of(denied, estimate), None);
+    let denied = Decision::Denied(Denial::new(0, Some(7)));
+    assert_eq!(Charge::of_decision(denied, estimate), None);
 }
 
 #[test]

@@ -249,7 +249,7 @@ fn quota(text: &str) {
     if let Ok(nanos) = parse_nanos(text) {
         assert_eq!(parse_nanos(&format_nanos(nanos)), Ok(nanos));
     }
-    if let Ok(quotas) = Quotas::parse(text.split(',')) {
+    if let Ok(quotas) = Quotas::parse(text) {
         assert_eq!(quotas.len(), text.split(',').count());
     }
 }

@@ -1,7 +1,8 @@
 //! The ways to ask a key's limiter: for the decision alone, and for what is told beside it.
 
 use windowpane_core::{
-    AcquireError, Answer, Clock, Cost, Decision, Detailed, Nanos, PerQuota, Quotas, RateLimiter,
+    Answer, Clock, Cost, Decision, Detailed, Nanos, PerQuota, Quota, Quotas, RateLimiter,
+    RequestError,
 };
 
 use crate::limiter::UNRECORDED;
@@ -18,7 +19,7 @@ pub(crate) trait Ask {
         &self,
         limiter: &L,
         clock: &C,
-    ) -> Result<Self::Answer, AcquireError>;
+    ) -> Result<Self::Answer, RequestError>;
 
     /// The cost asked for.
     fn cost(&self) -> Cost;
@@ -45,8 +46,8 @@ impl Ask for Plain {
         &self,
         limiter: &L,
         clock: &C,
-    ) -> Result<Decision, AcquireError> {
-        limiter.acquire_with(clock, self.0)
+    ) -> Result<Decision, RequestError> {
+        limiter.decide_with(clock, self.0)
     }
 
     fn cost(&self) -> Cost {
@@ -70,6 +71,44 @@ impl Ask for Plain {
     }
 }
 
+/// For the decision, and of a denial the quota.
+pub(crate) struct Named(pub(crate) Cost);
+
+impl Ask for Named {
+    type Answer = (Decision, Option<Quota>);
+
+    #[inline]
+    fn ask<L: RateLimiter, C: Clock>(
+        &self,
+        limiter: &L,
+        clock: &C,
+    ) -> Result<Self::Answer, RequestError> {
+        let decision = limiter.decide_with(clock, self.0)?;
+        let quota = match decision {
+            Decision::Allowed { .. } => None,
+            Decision::Denied(denial) => Some(limiter.quota(denial.quota())),
+        };
+        Ok((decision, quota))
+    }
+
+    fn cost(&self) -> Cost {
+        self.0
+    }
+
+    #[inline]
+    fn decision(answer: &Self::Answer) -> Decision {
+        answer.0
+    }
+
+    fn told_later(answer: Self::Answer, _by: Nanos) -> Self::Answer {
+        answer
+    }
+
+    fn unrecorded((decision, quota): Self::Answer, quotas: &Quotas) -> Self::Answer {
+        (Plain::unrecorded(decision, quotas), quota)
+    }
+}
+
 /// For the decision and what remains after it.
 pub(crate) struct Remaining(pub(crate) Cost);
 
@@ -80,8 +119,8 @@ impl Ask for Remaining {
         &self,
         limiter: &L,
         clock: &C,
-    ) -> Result<Detailed, AcquireError> {
-        limiter.acquire_detailed_with(clock, self.0)
+    ) -> Result<Detailed, RequestError> {
+        limiter.decide_detailed_with(clock, self.0)
     }
 
     fn cost(&self) -> Cost {
@@ -113,9 +152,9 @@ impl Ask for InDetail {
         &self,
         limiter: &L,
         clock: &C,
-    ) -> Result<Answer, AcquireError> {
+    ) -> Result<Answer, RequestError> {
         let clock = Kept::new(clock);
-        let detailed = limiter.acquire_detailed_with(&clock, self.0)?;
+        let detailed = limiter.decide_detailed_with(&clock, self.0)?;
         Ok(answer(limiter, detailed, clock.reading()))
     }
 
@@ -168,7 +207,7 @@ pub(crate) fn peek<L: RateLimiter, C: Clock>(
     clock: &Kept<C>,
     cost: Cost,
     fresh: Option<&L>,
-) -> Result<Peeked, AcquireError> {
+) -> Result<Peeked, RequestError> {
     let detailed = limiter.peek_with(clock, cost)?;
     let now = clock.reading();
     let Decision::Allowed { at } = detailed.decision() else {
@@ -215,7 +254,7 @@ pub(crate) fn peek_whole<L: RateLimiter, C: Clock, E>(
                 fresh = fresh.filter(|fresh| fresh.quotas() == answer.quotas);
                 fresh = fresh.or_else(|| build(&answer.quotas, now));
                 answer.more_after = fresh.and_then(|fresh| {
-                    let detailed = fresh.acquire_detailed_at(at, cost).ok()?;
+                    let detailed = fresh.decide_detailed_at(at, cost).ok()?;
                     wait::more_after(&fresh, now, &detailed)
                 });
                 return Ok(answer);
@@ -239,15 +278,15 @@ impl<L: RateLimiter> RateLimiter for Lent<'_, L> {
         self.0.quotas()
     }
 
-    fn acquire_at(&self, now: Nanos, cost: Cost) -> Result<Decision, AcquireError> {
-        self.0.acquire_at(now, cost)
+    fn decide_at(&self, now: Nanos, cost: Cost) -> Result<Decision, RequestError> {
+        self.0.decide_at(now, cost)
     }
 
-    fn acquire_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
-        self.0.acquire_detailed_at(now, cost)
+    fn decide_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, RequestError> {
+        self.0.decide_detailed_at(now, cost)
     }
 
-    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, RequestError> {
         self.0.peek_at(now, cost)
     }
 

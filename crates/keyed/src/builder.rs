@@ -5,7 +5,9 @@ use std::hash::{BuildHasher, Hash};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use windowpane_core::{BuildError, Clock, FromQuotas, MonotonicClock, Nanos, Quotas, RateLimiter};
+use windowpane_core::{
+    BuildError, Clock, FromQuotas, IntoQuotas, MonotonicClock, Nanos, Quotas, RateLimiter,
+};
 
 use crate::hasher::DefaultHasher;
 use crate::limiter::{KeyedLimiter, WhenFull};
@@ -21,7 +23,7 @@ pub const DEFAULT_MAX_KEYS: usize = 1_000_000;
 
 /// What a [`KeyedLimiter`] is made of.
 pub struct Builder<K, L, S = DefaultHasher, C = MonotonicClock> {
-    source: Source<K>,
+    source: Result<Source<K>, BuildError>,
     build: Build<L>,
     max_keys: usize,
     when_full: WhenFull,
@@ -49,13 +51,14 @@ impl<K: Hash + Eq, L: ForKeys> KeyedLimiter<K, L> {
     ///
     /// # Errors
     /// [`BuildError`] if the algorithm cannot hold the quotas.
-    pub fn new(quotas: impl Into<Quotas>) -> Result<Self, BuildError> {
+    pub fn new(quotas: impl IntoQuotas) -> Result<Self, BuildError> {
         Self::builder(quotas).build()
     }
 
-    /// A store in which every key has the same quotas.
-    pub fn builder(quotas: impl Into<Quotas>) -> Builder<K, L> {
-        Builder::new(Source::Same(quotas.into()), L::maker())
+    /// A store in which every key has the same quotas. What is wrong with them is an error of
+    /// [`build`](Builder::build).
+    pub fn builder(quotas: impl IntoQuotas) -> Builder<K, L> {
+        Builder::new(quotas.into_quotas().map(Source::Same), L::maker())
     }
 
     /// A store in which `quotas` says which quotas a key has. It is asked once an entry, when an
@@ -63,7 +66,7 @@ impl<K: Hash + Eq, L: ForKeys> KeyedLimiter<K, L> {
     ///
     /// ```
     /// use windowpane_cas_ring::CasRing;
-    /// use windowpane_core::{Cost, Quotas};
+    /// use windowpane_core::Quotas;
     /// use windowpane_keyed::KeyedLimiter;
     ///
     /// let (paying, free) = (Quotas::parse(["1000/60s"])?, Quotas::parse(["10/60s"])?);
@@ -71,12 +74,12 @@ impl<K: Hash + Eq, L: ForKeys> KeyedLimiter<K, L> {
     ///     if key.starts_with("paying-") { paying.clone() } else { free.clone() }
     /// })
     /// .build()?;
-    /// assert!(limiter.acquire("paying-7", Cost::of::<500>())?.is_allowed());
-    /// assert!(limiter.acquire("free-3", Cost::of::<500>()).is_err());
+    /// limiter.try_acquire_many("paying-7", 500)?;
+    /// assert!(limiter.try_acquire_many("free-3", 500).is_err());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn tiered(quotas: impl Fn(&K) -> Quotas + Send + Sync + 'static) -> Builder<K, L> {
-        Builder::new(Source::ByKey(Arc::new(quotas)), L::maker())
+        Builder::new(Ok(Source::ByKey(Arc::new(quotas))), L::maker())
     }
 }
 
@@ -84,15 +87,15 @@ impl<K: Hash + Eq, L: RateLimiter> KeyedLimiter<K, L> {
     /// A store in which every key has the same quotas and `build` makes a key's limiter of them,
     /// for a clock that reads about the time given: for algorithms that take more than quotas.
     pub fn builder_with(
-        quotas: impl Into<Quotas>,
+        quotas: impl IntoQuotas,
         build: impl Fn(&Quotas, Nanos) -> Result<L, BuildError> + Send + Sync + 'static,
     ) -> Builder<K, L> {
-        Builder::new(Source::Same(quotas.into()), Box::new(build))
+        Builder::new(quotas.into_quotas().map(Source::Same), Box::new(build))
     }
 }
 
 impl<K, L> Builder<K, L> {
-    fn new(source: Source<K>, build: Build<L>) -> Self {
+    fn new(source: Result<Source<K>, BuildError>, build: Build<L>) -> Self {
         Builder {
             source,
             build,
@@ -158,8 +161,8 @@ impl<K, L, S, C> Builder<K, L, S, C> {
     /// The store.
     ///
     /// # Errors
-    /// [`BuildError`] if the algorithm cannot hold the quotas that all keys have. Where each key has
-    /// its own, that is told when the key is asked for.
+    /// [`BuildError`] if the quotas are malformed or the algorithm cannot hold them. If each key has
+    /// its own quotas, a request of that key returns the error.
     pub fn build(self) -> Result<KeyedLimiter<K, L, S, C>, BuildError>
     where
         K: Hash + Eq,
@@ -168,14 +171,15 @@ impl<K, L, S, C> Builder<K, L, S, C> {
         C: Clock,
     {
         let opened = self.clock.now();
-        if let Source::Same(quotas) = &self.source {
+        let source = self.source?;
+        if let Source::Same(quotas) = &source {
             (self.build)(quotas, opened)?;
         }
         let slots = Slots::new(self.max_keys);
         Ok(KeyedLimiter {
             shards: Shards::new(slots.cap(), self.hasher),
             slots,
-            tiers: Tiers::new(self.source),
+            tiers: Tiers::new(source),
             build: self.build,
             clock: self.clock,
             when_full: self.when_full,

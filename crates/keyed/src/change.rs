@@ -3,11 +3,12 @@
 use std::hash::{BuildHasher, Hash};
 use std::sync::Arc;
 
-use windowpane_core::{BuildError, ChangeQuotas, Clock, Quotas, RateLimiter};
+use windowpane_core::{BuildError, ChangeQuotas, Clock, IntoQuotas, Nanos, Quotas, RateLimiter};
 
 use crate::key::KeyOf;
 use crate::limiter::{Entry, KeyedLimiter};
 use crate::tiers::Source;
+use crate::time::Told;
 
 impl<K, L, S, C> KeyedLimiter<K, L, S, C>
 where
@@ -21,8 +22,8 @@ where
     ///
     /// # Errors
     /// [`BuildError`] if the algorithm cannot hold them; nothing was changed then.
-    pub fn set_quotas(&self, quotas: impl Into<Quotas>) -> Result<(), BuildError> {
-        let quotas = quotas.into();
+    pub fn set_quotas(&self, quotas: impl IntoQuotas) -> Result<(), BuildError> {
+        let quotas = quotas.into_quotas()?;
         (self.build)(&quotas, self.clock.now())?;
         self.tiers.set(Source::Same(quotas));
         Ok(())
@@ -42,22 +43,36 @@ where
     S: BuildHasher + Clone,
     C: Clock,
 {
-    /// Gives all keys that are held the quotas that they would have if they were unknown; answers
+    /// Gives all keys that are held the quotas that they would have if they were unknown; returns
     /// how many were changed. What was accepted is kept, as [`ChangeQuotas`] says.
     ///
-    /// To be called after the quotas were set anew, or when the function that says them would answer
-    /// otherwise. Each key's next decision after this call, and perhaps one during it, is made under
-    /// the new ones. O(keys); each key is changed while its shard is locked for it alone.
+    /// Call it after new quotas were set, or when the function that chooses them would return others.
+    /// Each key's next decision after this call, and perhaps one during it, is made under the new
+    /// quotas. O(keys); the lock of a shard is held for one key at a time. Each key is changed at a
+    /// reading of the store's clock: where callers pass their own times, use
+    /// [`refresh_at`](Self::refresh_at).
     ///
     /// # Errors
     /// The first [`BuildError`]: a key whose new quotas cannot be held keeps those it has; all others
     /// were changed nevertheless.
     pub fn refresh(&self) -> Result<usize, BuildError> {
+        self.refresh_by(&self.clock)
+    }
+
+    /// [`refresh`](Self::refresh) at a time of the caller's own clock.
+    ///
+    /// # Errors
+    /// As `refresh`.
+    pub fn refresh_at(&self, now: Nanos) -> Result<usize, BuildError> {
+        self.refresh_by(&Told(now))
+    }
+
+    fn refresh_by(&self, time: &impl Clock) -> Result<usize, BuildError> {
         self.tiers.ask_anew();
         let (mut changed, mut first_error) = (0, None);
         for slot in 0..self.slots.ever_taken() {
             let hash = self.slots.hash_of(slot);
-            match self.refresh_entry(hash, |_, entry| entry.slot == slot) {
+            match self.refresh_entry(hash, time, |_, entry| entry.slot == slot) {
                 Ok(one) => changed += usize::from(one),
                 Err(error) => first_error = first_error.or(Some(error)),
             }
@@ -65,7 +80,7 @@ where
         first_error.map_or(Ok(changed), Err)
     }
 
-    /// [`refresh`](Self::refresh) for one key: a client's plan has changed. Answers whether its
+    /// [`refresh`](Self::refresh) for one key: a client's plan has changed. Returns whether its
     /// quotas were changed; an unknown key has none to change. O(1).
     ///
     /// # Errors
@@ -75,17 +90,38 @@ where
         K: KeyOf<Q>,
         Q: Hash + Eq + ?Sized,
     {
+        self.refresh_key_by(key, &self.clock)
+    }
+
+    /// [`refresh_key`](Self::refresh_key) at a time of the caller's own clock.
+    ///
+    /// # Errors
+    /// As `refresh_key`.
+    pub fn refresh_key_at<Q>(&self, key: &Q, now: Nanos) -> Result<bool, BuildError>
+    where
+        K: KeyOf<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        self.refresh_key_by(key, &Told(now))
+    }
+
+    fn refresh_key_by<Q>(&self, key: &Q, time: &impl Clock) -> Result<bool, BuildError>
+    where
+        K: KeyOf<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
         self.tiers.ask_anew();
-        self.refresh_entry(self.shards.hash(key), |k, _| k.borrow() == key)
+        self.refresh_entry(self.shards.hash(key), time, |k, _| k.borrow() == key)
     }
 
     fn refresh_entry(
         &self,
         hash: u64,
+        time: &impl Clock,
         is_it: impl Fn(&K, &Entry<L>) -> bool,
     ) -> Result<bool, BuildError> {
         loop {
-            // The function that says the quotas runs while nothing is locked, on a copy of the key.
+            // The function that chooses the quotas runs while nothing is locked, on a copy of the key.
             let version = self.tiers.version();
             let copy = |key: &K, entry: &Entry<L>| Some((key.clone(), entry.limiter.quotas()));
             let Some((key, has)) = self.shards.read(hash, &is_it, copy, || None) else {
@@ -99,9 +135,10 @@ where
                 hash,
                 |k, entry| *k == key && is_it(k, entry),
                 |entry| {
-                    // Asked anew meanwhile: an older answer must not come after a newer one.
+                    // Refreshed again meanwhile: an older answer must not come after a newer one.
                     let up_to_date = self.tiers.version() == version;
-                    up_to_date.then(|| entry.limiter.change_at(self.clock.now(), &quotas))
+                    // The clock is read under the lock, so no decision has a later reading.
+                    up_to_date.then(|| entry.limiter.change_at(time.now(), &quotas))
                 },
                 || (None, None),
             );

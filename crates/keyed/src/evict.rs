@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, Hash};
 use std::sync::atomic::Ordering;
 
 use windowpane_core::one_word::REQUIRED_RANGE;
-use windowpane_core::{AcquireError, Clock, Cost, Nanos, RateLimiter};
+use windowpane_core::{Clock, Cost, Nanos, RateLimiter, RequestError};
 
 use crate::limiter::{Entry, KeyedLimiter};
 use crate::slots::Slot;
@@ -126,7 +126,7 @@ where
         }
         match limiter.peek_at(now, Cost::ONE) {
             // Two windows: one that weighs the window before counts in both.
-            Err(AcquireError::TimeOutOfRange { last, .. }) => {
+            Err(RequestError::TimeOutOfRange { last, .. }) => {
                 now - last > 2 * limiter.quotas().longest_window()
             }
             _ => false,

@@ -18,19 +18,19 @@
 /// In `results/2026-11-30-amd-epyc-2-cores-7th`, String keys, 1 thread, the second was 1.47 times as
 /// fast on one hot key, allowed. On the other workloads no difference was shown above the noise.
 ///
-/// Who wants the assurance of the first changes one type:
+/// To use the first, change one type:
 ///
 /// ```
 /// use std::hash::RandomState;
 /// use windowpane_cas_ring::CasRing;
-/// use windowpane_core::{Cost, Quotas};
+/// use windowpane_core::Quotas;
 /// use windowpane_keyed::KeyedLimiter;
 ///
 /// let limiter: KeyedLimiter<String, CasRing, RandomState> =
 ///     KeyedLimiter::builder(Quotas::parse(["100/60s"])?)
 ///         .hasher(RandomState::new())
 ///         .build()?;
-/// assert!(limiter.acquire("alice", Cost::ONE)?.is_allowed());
+/// limiter.try_acquire("alice")?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub type DefaultHasher = ahash::RandomState;

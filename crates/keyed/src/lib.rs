@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
+#![warn(missing_debug_implementations)]
 
+mod acquire;
 mod ask;
 mod builder;
 mod change;
@@ -26,6 +28,6 @@ pub use evict::EXAMINED_A_CALL;
 pub use flat::FlatTable;
 pub use hasher::DefaultHasher;
 pub use key::KeyOf;
-pub use limiter::{KeyedLimiter, UNRECORDED, WhenFull};
+pub use limiter::{KeyedLimiter, Stats, WhenFull};
 pub use shared_rule::SharedRule;
 pub use sweeper::Sweeper;

@@ -21,19 +21,26 @@ use crate::slots::Slots;
 use crate::tiers::Tiers;
 use crate::time::Told;
 
-/// The `at` of a request that was allowed without a record: [`WhenFull::Allow`]. No record is made
+/// The `at` of a decision that was allowed without a record: [`WhenFull::Allow`]. No record is made
 /// under it.
-pub const UNRECORDED: Nanos = Nanos::MAX;
+pub(crate) const UNRECORDED: Nanos = Nanos::MAX;
 
-/// What an unknown key is answered when the store holds as many keys as it may, and none of those
+/// The time under which a decision was recorded; `None` if it was not.
+#[inline]
+pub(crate) fn recorded(at: Nanos) -> Option<Nanos> {
+    (at != UNRECORDED).then_some(at)
+}
+
+/// The answer to an unknown key when the store holds as many keys as it may, and none of those
 /// examined was idle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum WhenFull {
     /// [`StoreError::Full`]: new clients wait until others fall idle.
     #[default]
-    Deny,
-    /// Allowed as for a key that has accepted nothing, under the time [`UNRECORDED`], and no record
-    /// is kept: a flood of keys then passes unlimited, and the keys held stay limited.
+    Error,
+    /// Allowed as for a key that has accepted nothing, and no record is kept. A flood of new keys is
+    /// then unlimited, and the keys held stay limited.
     Allow,
 }
 
@@ -66,7 +73,7 @@ pub enum WhenFull {
 ///
 /// A key whose limiter has reached the end of its range of time (ten years or more after its first
 /// request) gets a new limiter as soon as all that the old one accepted has left every window;
-/// until then it gets [`TimeOutOfRange`](windowpane_core::AcquireError::TimeOutOfRange).
+/// until then it gets [`TimeOutOfRange`](windowpane_core::RequestError::TimeOutOfRange).
 ///
 /// # Calls under a lock
 ///
@@ -77,15 +84,14 @@ pub enum WhenFull {
 ///
 /// ```
 /// use windowpane_cas_ring::CasRing;
-/// use windowpane_core::{Cost, Quotas};
 /// use windowpane_keyed::KeyedLimiter;
 ///
-/// let limiter: KeyedLimiter<String, CasRing> = KeyedLimiter::new(Quotas::parse(["2/60s"])?)?;
-/// for _ in 0..2 {
-///     assert!(limiter.acquire("alice", Cost::ONE)?.is_allowed());
-/// }
-/// assert!(!limiter.acquire("alice", Cost::ONE)?.is_allowed());
-/// assert!(limiter.acquire("bob", Cost::ONE)?.is_allowed());
+/// let limiter = KeyedLimiter::<String, CasRing>::new("2/60s")?;
+/// limiter.try_acquire("alice")?;
+/// limiter.try_acquire("alice")?;
+/// let denied = limiter.try_acquire("alice").unwrap_err().denied().unwrap();
+/// println!("come back after {:?}", denied.retry_after());
+/// limiter.try_acquire("bob")?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct KeyedLimiter<K, L, S = DefaultHasher, C = MonotonicClock> {
@@ -103,6 +109,26 @@ pub struct KeyedLimiter<K, L, S = DefaultHasher, C = MonotonicClock> {
     /// sees it raised.
     pub(crate) floor: CachePadded<AtomicU64>,
     pub(crate) counts: Counts,
+}
+
+/// What a store of keys has counted since it was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// The keys held now, those being inserted included.
+    pub keys: usize,
+    /// The cap on keys.
+    pub max_keys: usize,
+    /// Denied requests. A request that found the store full is not one of them.
+    pub denials: u64,
+    /// Keys evicted, to free a slot or by a sweep. All of them were idle.
+    pub evictions: u64,
+    /// Requests of unknown keys that found no free slot, whether they were then denied or allowed.
+    pub full: u64,
+    /// Keys examined to find an idle one.
+    pub examined: u64,
+    /// The most keys that one request has examined.
+    pub most_examined: u64,
 }
 
 /// A key's limiter, and where the key stands in the round of those examined.
@@ -128,54 +154,13 @@ where
     S: BuildHasher + Clone,
     C: Clock,
 {
-    /// Decides a request of `cost` for `key` now and, if it is allowed, charges it.
+    /// Decides a request of `cost` for `key` at a time of the caller's own clock, which is then the
+    /// clock of all calls. The decision is a value, and `Ok` also when the request is denied.
     ///
     /// # Errors
     /// [`StoreError`]; nothing was charged then.
     #[inline]
-    pub fn acquire<Q>(&self, key: &Q, cost: Cost) -> Result<Decision, StoreError>
-    where
-        K: KeyOf<Q>,
-        Q: Hash + Eq + ?Sized,
-    {
-        self.ask(key, &self.clock, &Plain(cost))
-    }
-
-    /// [`acquire`](Self::acquire), and what remains right after the decision.
-    ///
-    /// # Errors
-    /// [`StoreError`]; nothing was charged then.
-    pub fn acquire_detailed<Q>(&self, key: &Q, cost: Cost) -> Result<Answer, StoreError>
-    where
-        K: KeyOf<Q>,
-        Q: Hash + Eq + ?Sized,
-    {
-        self.ask(key, &self.clock, &InDetail(cost))
-    }
-
-    /// What [`acquire_detailed`](Self::acquire_detailed) would answer if there is room for the key;
-    /// it changes nothing and creates no key.
-    ///
-    /// `more_after` is never earlier than that of the request itself; where the request would be
-    /// allowed, some of the key's permits are used and the algorithm is not exact, it can be later.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub fn peek<Q>(&self, key: &Q, cost: Cost) -> Result<Answer, StoreError>
-    where
-        K: KeyOf<Q>,
-        Q: Hash + Eq + ?Sized,
-    {
-        self.peek_by(key, &self.clock, cost)
-    }
-
-    /// [`acquire`](Self::acquire) at a time of the caller's own clock, which is then the clock of
-    /// all calls.
-    ///
-    /// # Errors
-    /// [`StoreError`]; nothing was charged then.
-    #[inline]
-    pub fn acquire_at<Q>(&self, key: &Q, now: Nanos, cost: Cost) -> Result<Decision, StoreError>
+    pub fn decide_at<Q>(&self, key: &Q, now: Nanos, cost: Cost) -> Result<Decision, StoreError>
     where
         K: KeyOf<Q>,
         Q: Hash + Eq + ?Sized,
@@ -183,11 +168,11 @@ where
         self.ask(key, &Told(now), &Plain(cost))
     }
 
-    /// [`acquire_detailed`](Self::acquire_detailed) at a time of the caller's own clock.
+    /// [`decide_at`](Self::decide_at), with what is left and when more will be.
     ///
     /// # Errors
     /// [`StoreError`]; nothing was charged then.
-    pub fn acquire_detailed_at<Q>(
+    pub fn decide_detailed_at<Q>(
         &self,
         key: &Q,
         now: Nanos,
@@ -200,12 +185,12 @@ where
         self.ask(key, &Told(now), &InDetail(cost))
     }
 
-    /// [`acquire_detailed_at`](Self::acquire_detailed_at) without the search for the time at which
+    /// [`decide_detailed_at`](Self::decide_detailed_at) without the search for the time at which
     /// more remains, for those who do not need it.
     ///
     /// # Errors
     /// [`StoreError`]; nothing was charged then.
-    pub fn acquire_remaining_at<Q>(
+    pub fn decide_remaining_at<Q>(
         &self,
         key: &Q,
         now: Nanos,
@@ -218,7 +203,11 @@ where
         self.ask(key, &Told(now), &Remaining(cost))
     }
 
-    /// [`peek`](Self::peek) at a time of the caller's own clock.
+    /// What [`decide_detailed_at`](Self::decide_detailed_at) would answer if there is a free slot for
+    /// the key. It changes nothing and creates no key.
+    ///
+    /// `more_after` is never earlier than that of the request itself. Where the request would be
+    /// allowed, some of the key's permits are used and the algorithm is not exact, it can be later.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -275,7 +264,7 @@ where
 
     /// A known key's answer. All that is not on its way is elsewhere.
     #[inline]
-    fn ask<Q, T, A>(&self, key: &Q, time: &T, ask: &A) -> Result<A::Answer, StoreError>
+    pub(crate) fn ask<Q, T, A>(&self, key: &Q, time: &T, ask: &A) -> Result<A::Answer, StoreError>
     where
         K: KeyOf<Q>,
         Q: Hash + Eq + ?Sized,
@@ -328,30 +317,17 @@ impl<K, L, S, C> KeyedLimiter<K, L, S, C> {
         self.slots.cap()
     }
 
-    /// How many keys were evicted, to make room or by a sweep. All of them were idle.
-    pub fn evictions(&self) -> u64 {
-        self.counts.evictions.get()
-    }
-
-    /// How many requests were denied. A refusal at the cap is none of them.
-    pub fn denials(&self) -> u64 {
-        self.counts.denials.sum()
-    }
-
-    /// How many requests of unknown keys found no room, whether they were then denied or allowed.
-    pub fn refusals(&self) -> u64 {
-        self.counts.refusals.get()
-    }
-
-    /// How many keys were examined to make room, at most
-    /// [`EXAMINED_A_CALL`](crate::EXAMINED_A_CALL) a request.
-    pub fn examined(&self) -> u64 {
-        self.counts.examined.get()
-    }
-
-    /// The most keys that one request has examined to make room.
-    pub fn most_examined(&self) -> u64 {
-        self.counts.most_examined.get()
+    /// What the store has counted since it was made. O(1).
+    pub fn stats(&self) -> Stats {
+        Stats {
+            keys: self.keys(),
+            max_keys: self.max_keys(),
+            denials: self.counts.denials.sum(),
+            evictions: self.counts.evictions.get(),
+            full: self.counts.refusals.get(),
+            examined: self.counts.examined.get(),
+            most_examined: self.counts.most_examined.get(),
+        }
     }
 
     /// The clock.
@@ -373,16 +349,16 @@ where
     }
 
     #[inline]
-    fn acquire(&self, key: &Q, cost: Cost) -> Result<Decision, StoreError> {
-        KeyedLimiter::acquire(self, key, cost)
+    fn decide(&self, key: &Q, cost: Cost) -> Result<Decision, StoreError> {
+        self.ask(key, &self.clock, &Plain(cost))
     }
 
-    fn acquire_detailed(&self, key: &Q, cost: Cost) -> Result<Answer, StoreError> {
-        KeyedLimiter::acquire_detailed(self, key, cost)
+    fn decide_detailed(&self, key: &Q, cost: Cost) -> Result<Answer, StoreError> {
+        self.ask(key, &self.clock, &InDetail(cost))
     }
 
-    fn peek(&self, key: &Q, cost: Cost) -> Result<Answer, StoreError> {
-        KeyedLimiter::peek(self, key, cost)
+    fn peek_detailed(&self, key: &Q, cost: Cost) -> Result<Answer, StoreError> {
+        self.peek_by(key, &self.clock, cost)
     }
 
     fn reset(&self, key: &Q) {

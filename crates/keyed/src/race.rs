@@ -76,7 +76,7 @@ fn stress(evict: Evict) -> (usize, usize) {
                             // Late: others are ahead by the time that this one asks.
                             thread::yield_now();
                         }
-                        match store.acquire_at(&key, now, Cost::ONE) {
+                        match store.decide_at(&key, now, Cost::ONE) {
                             Ok(Decision::Allowed { at }) => allowed.push((key as usize, at)),
                             Ok(Decision::Denied(_)) => {}
                             Err(error) => panic!("{error}"),

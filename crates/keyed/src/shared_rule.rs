@@ -7,8 +7,8 @@ use std::sync::{Arc, PoisonError};
 use windowpane_core::one_word::{ChangeRule, OneWordRule, REQUIRED_RANGE, SettleRule, Word};
 use windowpane_core::sync::plain::Mutex;
 use windowpane_core::{
-    AcquireError, BuildError, ChangeQuotas, Cost, Decision, Detailed, Nanos, Quota, Quotas,
-    RateLimiter, Settle,
+    BuildError, ChangeQuotas, Cost, Decision, Detailed, Nanos, Quota, Quotas, RateLimiter,
+    RequestError, Settle,
 };
 
 use crate::builder::{Build, ForKeys};
@@ -25,12 +25,10 @@ const RULES: usize = 64;
 ///
 /// ```
 /// use windowpane_baselines::GcraRule;
-/// use windowpane_core::{Cost, Quotas};
 /// use windowpane_keyed::{KeyedLimiter, SharedRule};
 ///
-/// let limiter: KeyedLimiter<String, SharedRule<GcraRule>> =
-///     KeyedLimiter::new(Quotas::parse(["100/60s"])?)?;
-/// assert!(limiter.acquire("alice", Cost::ONE)?.is_allowed());
+/// let limiter = KeyedLimiter::<String, SharedRule<GcraRule>>::new("100/60s")?;
+/// limiter.try_acquire("alice")?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct SharedRule<R> {
@@ -95,15 +93,20 @@ impl<R: OneWordRule> RateLimiter for SharedRule<R> {
     }
 
     #[inline]
-    fn acquire_at(&self, now: Nanos, cost: Cost) -> Result<Decision, AcquireError> {
+    fn quota(&self, _index: usize) -> Quota {
+        self.rule.quota()
+    }
+
+    #[inline]
+    fn decide_at(&self, now: Nanos, cost: Cost) -> Result<Decision, RequestError> {
         self.word.acquire(&*self.rule, now, cost)
     }
 
-    fn acquire_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
-        self.word.acquire_detailed(&*self.rule, now, cost)
+    fn decide_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, RequestError> {
+        self.word.decide_detailed(&*self.rule, now, cost)
     }
 
-    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, RequestError> {
         self.word.peek(&*self.rule, now, cost)
     }
 
@@ -216,7 +219,7 @@ mod tests {
             self.0.quota()
         }
 
-        fn decide(&self, word: u64, now: Nanos, charge: u64) -> Result<Verdict, AcquireError> {
+        fn decide(&self, word: u64, now: Nanos, charge: u64) -> Result<Verdict, RequestError> {
             self.0.decide(word, now, charge)
         }
 

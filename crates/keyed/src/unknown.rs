@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, Hash};
 use std::sync::atomic::Ordering;
 
-use windowpane_core::{AcquireError, Answer, Clock, Cost, Nanos, Quotas, RateLimiter, StoreError};
+use windowpane_core::{Answer, Clock, Cost, Nanos, Quotas, RateLimiter, RequestError, StoreError};
 
 use crate::ask::{self, Ask};
 use crate::key::KeyOf;
@@ -47,7 +47,7 @@ where
                     Some(slot) => Some(slot),
                     None => {
                         self.counts.refusals.add(1);
-                        if self.when_full == WhenFull::Deny && !denied_anyway {
+                        if self.when_full == WhenFull::Error && !denied_anyway {
                             let keys = self.keys();
                             return Err(StoreError::Full { keys });
                         }
@@ -109,7 +109,7 @@ where
         key: &Q,
         time: &T,
         ask: &A,
-        error: AcquireError,
+        error: RequestError,
     ) -> Result<A::Answer, StoreError>
     where
         K: KeyOf<Q>,
@@ -117,7 +117,7 @@ where
         T: Clock,
         A: Ask,
     {
-        if let AcquireError::TimeOutOfRange { now, .. } = error
+        if let RequestError::TimeOutOfRange { now, .. } = error
             && let Some(slot) = self.forget(hash, now, |k, entry| {
                 k.borrow() == key && self.is_idle(&entry.limiter, now)
             })
@@ -144,7 +144,7 @@ where
                 hash,
                 |k, _| k.borrow() == key,
                 |_, entry| match ask::peek(&entry.limiter, &clock, cost, fresh) {
-                    Err(AcquireError::TimeOutOfRange { now, .. })
+                    Err(RequestError::TimeOutOfRange { now, .. })
                         if self.is_idle(&entry.limiter, now) =>
                     {
                         Err(Missed::Unknown(self.floor()))
@@ -183,5 +183,5 @@ enum Missed {
     /// The key is unknown. The latest reading at which a key was evicted.
     Unknown(Nanos),
     /// The limiter's error.
-    Error(AcquireError),
+    Error(RequestError),
 }

@@ -54,7 +54,7 @@ pub(crate) fn more_after_charging<L: RateLimiter>(
     }
     // It accepts this request alone, and so tells for how long each quota counts it.
     let alone = like_new()?;
-    let _charged = alone.acquire_at(at, cost).ok()?;
+    let _charged = alone.decide_at(at, cost).ok()?;
     let left = |now: Nanos| -> Option<PerQuota> {
         let (with_others, alone) = (
             limiter.peek_at(now, cost).ok()?,

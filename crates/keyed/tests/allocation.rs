@@ -7,6 +7,7 @@ use std::alloc::System;
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use windowpane_baselines::GcraRule;
 use windowpane_cas_ring::CasRing;
+use windowpane_core::KeyedRateLimiter;
 use windowpane_core::{Cost, Quotas};
 use windowpane_keyed::{ForKeys, KeyedLimiter, SharedRule};
 
@@ -19,7 +20,7 @@ fn check<L: ForKeys>() {
     let keys: Vec<String> = (0..100).map(|key| format!("client number {key}")).collect();
     let ask = || {
         keys.iter()
-            .filter(|key| store.acquire(key.as_str(), Cost::ONE).unwrap().is_allowed())
+            .filter(|key| store.decide(key.as_str(), Cost::ONE).unwrap().is_allowed())
             .count()
     };
     assert_eq!(ask(), 100);
@@ -31,8 +32,8 @@ fn check<L: ForKeys>() {
             let allowed = if attempt * 49 + round < 100 { 100 } else { 0 };
             assert_eq!(ask(), allowed);
             for key in &keys {
-                assert!(store.peek(key.as_str(), Cost::ONE).is_ok());
-                let detailed = store.acquire_detailed(key.as_str(), Cost::of::<100>());
+                assert!(store.peek_detailed(key.as_str(), Cost::ONE).is_ok());
+                let detailed = store.decide_detailed(key.as_str(), Cost::of::<100>());
                 assert!(detailed.is_ok());
             }
         }
@@ -42,7 +43,7 @@ fn check<L: ForKeys>() {
     assert_eq!(attempts.min(), Some(0));
     let before = ALLOCATOR.stats();
     // An unknown one is made into an owned key: the counting counts.
-    assert!(store.acquire("unknown", Cost::ONE).unwrap().is_allowed());
+    assert!(store.decide("unknown", Cost::ONE).unwrap().is_allowed());
     let since = ALLOCATOR.stats() - before;
     assert!(since.allocations > 0, "{since:?}");
 }

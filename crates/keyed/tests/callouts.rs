@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use windowpane_core::clock::ManualClock;
 use windowpane_core::{
-    AcquireError, BuildError, ChangeQuotas, Cost, Decision, Detailed, Nanos, Quotas, RateLimiter,
+    BuildError, ChangeQuotas, Cost, Decision, Detailed, Nanos, Quotas, RateLimiter, RequestError,
 };
 use windowpane_keyed::KeyedLimiter;
 use windowpane_mutex_log::MutexLog;
@@ -18,7 +18,7 @@ use windowpane_mutex_log::MutexLog;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 fn quotas(text: &str) -> Quotas {
-    Quotas::parse(text.split_whitespace()).unwrap()
+    Quotas::parse(text.replace(" ", ",").as_str()).unwrap()
 }
 
 /// Puts all keys in one shard.
@@ -146,15 +146,15 @@ impl RateLimiter for Hooked {
         self.log.quotas()
     }
 
-    fn acquire_at(&self, now: Nanos, cost: Cost) -> Result<Decision, AcquireError> {
-        self.log.acquire_at(now, cost)
+    fn decide_at(&self, now: Nanos, cost: Cost) -> Result<Decision, RequestError> {
+        self.log.decide_at(now, cost)
     }
 
-    fn acquire_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
-        self.log.acquire_detailed_at(now, cost)
+    fn decide_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, RequestError> {
+        self.log.decide_detailed_at(now, cost)
     }
 
-    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, RequestError> {
         self.log.peek_at(now, cost)
     }
 
@@ -206,14 +206,14 @@ impl Rig {
     }
 
     fn is_allowed(&self, name: u32, now: Nanos) -> bool {
-        let decision = self.store.acquire_at(&key(name), now, Cost::ONE);
+        let decision = self.store.decide_at(&key(name), now, Cost::ONE);
         decision.unwrap().is_allowed()
     }
 
     /// A call that takes the lock of every key's shard alone.
     fn insertion(&self) -> impl Fn() + Send + use<> {
         let store = self.store.clone();
-        move || assert!(store.acquire_at(&key(99), 0, Cost::ONE).is_ok())
+        move || assert!(store.decide_at(&key(99), 0, Cost::ONE).is_ok())
     }
 }
 
@@ -232,7 +232,7 @@ fn peek_builds_no_limiter_under_the_lock_of_its_shard() {
         let checked = rig.built.check(rig.insertion());
         let seen = rig.store.peek_at(&key(1), now, Cost::ONE);
         assert!(checked.passed(), "{text} at {now}");
-        assert_eq!(seen, rig.store.acquire_detailed_at(&key(1), now, Cost::ONE));
+        assert_eq!(seen, rig.store.decide_detailed_at(&key(1), now, Cost::ONE));
     }
 }
 
@@ -261,7 +261,7 @@ fn peek_beside_a_change_answers_under_one_set_of_quotas() {
     });
     let seen = rig.store.peek_at(&key(1), 500, Cost::ONE);
     assert!(checked.passed());
-    assert_eq!(seen, rig.store.acquire_detailed_at(&key(1), 500, Cost::ONE));
+    assert_eq!(seen, rig.store.decide_detailed_at(&key(1), 500, Cost::ONE));
     assert_eq!(seen.unwrap().more_after, Some(3_500));
 }
 
@@ -274,7 +274,7 @@ fn peek_beside_a_reset_answers_as_for_an_unknown_key() {
     let checked = rig.built.check(move || store.reset(&key(1)));
     let seen = rig.store.peek_at(&key(1), 500, Cost::ONE);
     assert!(checked.passed() && !rig.store.contains(&key(1)));
-    assert_eq!(seen, rig.store.acquire_detailed_at(&key(1), 500, Cost::ONE));
+    assert_eq!(seen, rig.store.decide_detailed_at(&key(1), 500, Cost::ONE));
     assert_eq!(seen.unwrap().more_after, Some(1_000));
 }
 
@@ -292,7 +292,7 @@ fn unused_limiter_and_key_are_dropped_after_the_lock() {
             let dropped = if of_key { &key_dropped } else { &hooks.dropped };
             *inside.lock().unwrap() = Some(dropped.check(hooks.insertion()));
         });
-        let answer = rig.store.acquire_detailed_at(&key, 0, Cost::ONE).unwrap();
+        let answer = rig.store.decide_detailed_at(&key, 0, Cost::ONE).unwrap();
         assert_eq!(answer.quotas, quotas("2/1us"));
         let checked = checked.lock().unwrap().take().expect("a limiter was built");
         assert!(checked.passed(), "of the key: {of_key}");
@@ -311,7 +311,7 @@ fn clear_keeps_the_watermark_of_an_eviction_beside_it() {
     });
     rig.store.clear();
     assert!(checked.passed());
-    let again = rig.store.acquire_at(&key(1), 70, Cost::ONE);
+    let again = rig.store.decide_at(&key(1), 70, Cost::ONE);
     assert_eq!(again, Ok(Decision::Allowed { at: 160 }));
 }
 
@@ -322,7 +322,7 @@ fn clear_drops_keys_and_limiters_after_the_locks() {
         let key = key(1);
         assert!(
             rig.store
-                .acquire_at(&key, 0, Cost::ONE)
+                .decide_at(&key, 0, Cost::ONE)
                 .unwrap()
                 .is_allowed()
         );
@@ -362,7 +362,7 @@ fn replaced_tier_function_is_dropped_after_the_lock() {
 fn sweeper_can_be_dropped_by_its_own_thread() {
     let rig = Rig::new("1/100ns");
     let key = key(1);
-    let allowed = rig.store.acquire_at(&key, 0, Cost::ONE).unwrap();
+    let allowed = rig.store.decide_at(&key, 0, Cost::ONE).unwrap();
     assert!(allowed.is_allowed());
     let sweeper = rig.store.sweep_every(Duration::from_millis(1)).unwrap();
     let (done, ended) = mpsc::channel();

@@ -133,7 +133,7 @@ fn check<L: ChangeQuotas>(
             Call::Acquire { step, back, cost } => {
                 now += step;
                 let asked = Cost::new(cost).unwrap();
-                if let Ok(Decision::Allowed { at }) = limiter.acquire_at(now - back, asked) {
+                if let Ok(Decision::Allowed { at }) = limiter.decide_at(now - back, asked) {
                     recorded.accept(at, cost);
                     prop_assert!(holds(&recorded, at), "at {at}: {recorded:?}");
                 }
@@ -156,7 +156,7 @@ fn check_used<L: ChangeQuotas + FromQuotas>(calls: &[Call]) -> Result<(), TestCa
         match *call {
             Call::Acquire { step, back, cost } => {
                 now += step;
-                let _ = limiter.acquire_at(now - back, Cost::new(cost).unwrap());
+                let _ = limiter.decide_at(now - back, Cost::new(cost).unwrap());
             }
             Call::Change { back, quota } => {
                 let left = |limiter: &L| {
@@ -175,6 +175,30 @@ fn check_used<L: ChangeQuotas + FromQuotas>(calls: &[Call]) -> Result<(), TestCa
             }
         }
     }
+    Ok(())
+}
+
+/// Makes the calls; as many windows later as the largest limit, all of the last quota is free. GCRA
+/// takes that long to give back what the largest limit accepted at the rate of a limit of 1.
+fn check_free<L: ChangeQuotas + FromQuotas>(calls: &[Call]) -> Result<(), TestCaseError> {
+    let mut last = quota(9, LONG);
+    let mut limiter: L = new(last);
+    let mut now = START;
+    for call in calls {
+        match *call {
+            Call::Acquire { step, back, cost } => {
+                now += step;
+                let _ = limiter.decide_at(now - back, Cost::new(cost).unwrap());
+            }
+            Call::Change { back, quota } => {
+                limiter.change_at(now - back, &quota.into()).unwrap();
+                last = quota;
+            }
+        }
+    }
+    let later = now + (LARGEST + 1) * 3 * LONG;
+    let seen = limiter.peek_at(later, Cost::ONE).unwrap();
+    prop_assert_eq!(seen.remaining() + 1, last.limit());
     Ok(())
 }
 
@@ -212,8 +236,8 @@ proptest! {
                 Call::Acquire { step, back, cost } => {
                     now += step;
                     let (reading, asked) = (now - back, Cost::new(cost).unwrap());
-                    let answer = ring.acquire_detailed_at(reading, asked);
-                    prop_assert_eq!(answer, log.acquire_detailed_at(reading, asked));
+                    let answer = ring.decide_detailed_at(reading, asked);
+                    prop_assert_eq!(answer, log.decide_detailed_at(reading, asked));
                 }
                 Call::Change { back, quota } => {
                     let changed = ring.change_at(now - back, &quota.into());
@@ -253,5 +277,17 @@ proptest! {
         check_used::<FixedWindow>(&calls)?;
         check_used::<PackedCounter>(&calls)?;
         check_used::<Gcra>(&calls)?;
+    }
+
+    /// No earlier change makes what was accepted count for longer than it takes to come back.
+    #[test]
+    fn earlier_changes_deny_nothing_for_ever(
+        calls in calls(LONG, prop_oneof![Just(LONG), LONG / 10..3 * LONG]),
+    ) {
+        check_free::<MutexLog>(&calls)?;
+        check_free::<BucketRing>(&calls)?;
+        check_free::<FixedWindow>(&calls)?;
+        check_free::<PackedCounter>(&calls)?;
+        check_free::<Gcra>(&calls)?;
     }
 }

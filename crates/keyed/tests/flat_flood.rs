@@ -6,7 +6,7 @@ use windowpane_core::{Cost, Quotas, StoreError};
 use windowpane_keyed::DefaultHasher;
 use windowpane_keyed::flat::FlatTable;
 
-type Table = FlatTable<FixedWindowRule, ManualClock>;
+type Table = FlatTable<FixedWindowRule, windowpane_keyed::DefaultHasher, ManualClock>;
 
 fn table(quota: &str, entries: usize) -> Table {
     let quotas = Quotas::parse([quota]).unwrap();
@@ -23,7 +23,7 @@ fn a_flood_frees_nobody() {
     for client in 0..CLIENTS {
         assert!(
             table
-                .acquire_at(&client, 5, Cost::of::<3>())
+                .decide_at(&client, 5, Cost::of::<3>())
                 .unwrap()
                 .is_allowed()
         );
@@ -31,7 +31,7 @@ fn a_flood_frees_nobody() {
     let mut refused = 0;
     for junk in 0..300_000_u64 {
         let now = 5 + junk / 1_000;
-        match table.acquire_at(&(CLIENTS + junk), now, Cost::ONE) {
+        match table.decide_at(&(CLIENTS + junk), now, Cost::ONE) {
             Ok(decision) => assert!(decision.is_allowed(), "a new key has all of its quota"),
             Err(StoreError::Full { keys }) => {
                 assert!(keys <= table.entries());
@@ -40,35 +40,39 @@ fn a_flood_frees_nobody() {
             Err(error) => panic!("{error}"),
         }
         let client = junk % CLIENTS;
-        let decision = table.acquire_at(&client, now, Cost::ONE).unwrap();
+        let decision = table.decide_at(&client, now, Cost::ONE).unwrap();
         assert!(
             !decision.is_allowed(),
             "client {client} got through at {now}"
         );
     }
-    assert_eq!((table.refusals(), table.evictions()), (refused, 0));
+    assert_eq!((table.stats().full, table.stats().evictions), (refused, 0));
     assert!(table.len() <= table.entries() && table.len() > table.entries() * 9 / 10);
     let on_the_way = table.entries_of_a_key() as u64;
     assert!(
-        table.most_examined() <= 2 * on_the_way,
+        table.stats().most_examined <= 2 * on_the_way,
         "{}",
-        table.most_examined()
+        table.stats().most_examined
     );
 
     // In the next window all are idle: the flood's keys make room for each other and for clients.
     for junk in 0..100_000_u64 {
         let decision = table
-            .acquire_at(&(1_000_000 + junk), 1_000 + junk, Cost::ONE)
+            .decide_at(&(1_000_000 + junk), 1_000 + junk, Cost::ONE)
             .unwrap();
         assert!(decision.is_allowed());
     }
-    assert!(table.evictions() > 90_000, "{}", table.evictions());
     assert!(
-        table.most_examined() <= 2 * on_the_way,
+        table.stats().evictions > 90_000,
         "{}",
-        table.most_examined()
+        table.stats().evictions
     );
-    assert!(table.examined() >= table.most_examined());
+    assert!(
+        table.stats().most_examined <= 2 * on_the_way,
+        "{}",
+        table.stats().most_examined
+    );
+    assert!(table.stats().examined >= table.stats().most_examined);
 }
 
 /// Twice as many entries as keys leave room for all of them; a table that is nearly full refuses
@@ -77,7 +81,7 @@ fn a_flood_frees_nobody() {
 fn a_table_half_full_refuses_nobody() {
     let table = table("1/1000s", 1 << 16);
     let fill = |from: usize, to: usize| {
-        let refused = (from..to).filter(|key| table.acquire_at(key, 5, Cost::ONE).is_err());
+        let refused = (from..to).filter(|key| table.decide_at(key, 5, Cost::ONE).is_err());
         refused.count()
     };
     let entries = table.entries();
@@ -85,14 +89,14 @@ fn a_table_half_full_refuses_nobody() {
     assert_eq!(table.len(), entries / 2);
     let refused = fill(entries / 2, entries * 9 / 10);
     assert!(refused < entries / 50, "{refused} of {entries}");
-    assert_eq!(table.refusals() as usize, refused);
+    assert_eq!(table.stats().full as usize, refused);
     assert_eq!(table.len(), entries * 9 / 10 - refused);
     // Most are found in the first line of their way, where nothing is counted.
-    let before = table.examined();
+    let before = table.stats().examined;
     let looked =
-        (0..entries / 2).filter(|key| !table.acquire_at(key, 5, Cost::ONE).unwrap().is_allowed());
+        (0..entries / 2).filter(|key| !table.decide_at(key, 5, Cost::ONE).unwrap().is_allowed());
     assert_eq!(looked.count(), entries / 2);
-    let beyond = table.examined() - before;
+    let beyond = table.stats().examined - before;
     assert!(
         beyond < entries as u64 / 2,
         "{beyond} entries examined beyond first lines"

@@ -44,7 +44,7 @@ fn quota() -> impl Strategy<Value = Quota> {
 
 /// A table, and a limiter for each key that nobody forgets.
 struct Beside<R: OneWordRule> {
-    table: FlatTable<R, ManualClock>,
+    table: FlatTable<R, windowpane_keyed::DefaultHasher, ManualClock>,
     quota: Quota,
     limiters: HashMap<u8, OneWordLimiter<R>>,
 }
@@ -78,8 +78,8 @@ fn answers_alike<R: OneWordRule>(quota: Quota, calls: &[(Nanos, Call)]) {
         now += step;
         match call {
             Call::Acquire { key, cost: permits } => {
-                let told = beside.table.acquire_detailed_at(&key, now, cost(permits));
-                let expected = beside.limiter(key).acquire_detailed_at(now, cost(permits));
+                let told = beside.table.decide_detailed_at(&key, now, cost(permits));
+                let expected = beside.limiter(key).decide_detailed_at(now, cost(permits));
                 if let Ok(answer) = &told {
                     let more = answer.more_after;
                     more_is_there_when_told(beside.limiter(key), now, &answer.detailed, more);
@@ -104,7 +104,7 @@ fn answers_alike<R: OneWordRule>(quota: Quota, calls: &[(Nanos, Call)]) {
             }
         }
     }
-    assert_eq!(beside.table.refusals(), 0);
+    assert_eq!(beside.table.stats().full, 0);
     assert!(beside.table.len() <= beside.limiters.len());
 }
 
@@ -137,11 +137,11 @@ fn never_looser<R: OneWordRule>(quota: Quota, calls: &[(Nanos, Nanos, Call)]) {
         let now = latest.saturating_sub(back);
         match call {
             Call::Acquire { key, cost: permits } => {
-                let told = beside.table.acquire_at(&key, now, cost(permits));
+                let told = beside.table.decide_at(&key, now, cost(permits));
                 let Ok(Decision::Allowed { at }) = told else {
                     continue;
                 };
-                let expected = beside.limiter(key).acquire_at(at, cost(permits)).unwrap();
+                let expected = beside.limiter(key).decide_at(at, cost(permits)).unwrap();
                 assert!(expected.is_allowed(), "{}: {key} at {at}", R::NAME);
             }
             Call::Peek { key, cost: permits } => {

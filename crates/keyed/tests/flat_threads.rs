@@ -15,7 +15,7 @@ use windowpane_keyed::flat::FlatTable;
 
 const THREADS: u64 = 4;
 
-type Table = FlatTable<FixedWindowRule, ManualClock>;
+type Table = FlatTable<FixedWindowRule, windowpane_keyed::DefaultHasher, ManualClock>;
 
 fn table(quota: &str, entries: usize) -> Table {
     let quotas = Quotas::parse([quota]).unwrap();
@@ -57,7 +57,7 @@ fn keys_that_all_insert_at_once_get_their_limit_and_one_entry() {
                     for key in 0..KEYS {
                         // Neighbours insert in different orders, but close together.
                         let key = (key ^ (thread & turn & 1)) % KEYS;
-                        let decision = table.acquire_at(&(round, key), 5, Cost::ONE).unwrap();
+                        let decision = table.decide_at(&(round, key), 5, Cost::ONE).unwrap();
                         allowed[key as usize]
                             .fetch_add(decision.is_allowed().into(), Ordering::Relaxed);
                     }
@@ -112,7 +112,7 @@ fn no_window_of_any_key_holds_more_than_its_limit() {
                 let now = now.saturating_sub(back);
                 // Few keys are asked for often.
                 let key = (bits >> 8) % KEYS % (1 + (bits >> 16) % KEYS);
-                match table.acquire_at(&key, now, Cost::ONE) {
+                match table.decide_at(&key, now, Cost::ONE) {
                     Ok(Decision::Allowed { at }) => {
                         let window = at / WINDOW;
                         let count = &allowed[(key * (WINDOWS + 2) + window) as usize];
@@ -133,8 +133,12 @@ fn no_window_of_any_key_holds_more_than_its_limit() {
             .map(|count| count.load(Ordering::Relaxed))
             .max();
         assert_eq!(most, Some(LIMIT), "the limit is reached and not passed");
-        assert!(table.evictions() > 1_000, "{} evictions", table.evictions());
-        assert_eq!(table.refusals(), full.into_inner());
+        assert!(
+            table.stats().evictions > 1_000,
+            "{} evictions",
+            table.stats().evictions
+        );
+        assert_eq!(table.stats().full, full.into_inner());
         // Counted to the end: what is held is what a sweep finds.
         let held = table.len();
         assert_eq!(table.sweep_at(Nanos::MAX / 2), held);
@@ -153,7 +157,7 @@ fn resets_beside_charges_leave_the_count_right() {
                 if thread == 0 {
                     table.reset(&key);
                 } else {
-                    let _ = table.acquire_at(&key, 5, Cost::ONE).unwrap();
+                    let _ = table.decide_at(&key, 5, Cost::ONE).unwrap();
                 }
             }
         });

@@ -5,22 +5,23 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use windowpane_baselines::FixedWindow;
 use windowpane_cas_ring::CasRing;
+use windowpane_core::KeyedRateLimiter;
 use windowpane_core::{Charge, Clock, Cost, KeyedSettle, Nanos, Quotas, Settle};
 use windowpane_keyed::{ForKeys, KeyedLimiter};
 use windowpane_mutex_log::MutexLog;
 use windowpane_packed_counter::PackedCounter;
 
 fn store<L: ForKeys>(quotas: &str) -> KeyedLimiter<String, L> {
-    KeyedLimiter::new(Quotas::parse(quotas.split_whitespace()).unwrap()).unwrap()
+    KeyedLimiter::new(Quotas::parse(quotas.replace(" ", ",").as_str()).unwrap()).unwrap()
 }
 
 /// A look at `now`, after a request of cost 1 at `before`, tells what the request itself is told.
 fn check_behind<L: ForKeys>(quotas: &str, before: Nanos, now: Nanos, more_after: Nanos) {
     let store = store::<L>(quotas);
-    let first = store.acquire_at("a", before, Cost::ONE).unwrap();
+    let first = store.decide_at("a", before, Cost::ONE).unwrap();
     assert!(first.is_allowed());
     let seen = store.peek_at("a", now, Cost::ONE);
-    assert_eq!(seen, store.acquire_detailed_at("a", now, Cost::ONE));
+    assert_eq!(seen, store.decide_detailed_at("a", now, Cost::ONE));
     assert_eq!(seen.unwrap().more_after, Some(more_after), "{quotas}");
 }
 
@@ -39,10 +40,15 @@ fn an_idle_key_remembers_its_time() {
     fn check<L: ForKeys + Settle>(before: Nanos, now: Nanos, more_after: Nanos) {
         let store = store::<L>("3/10us");
         let estimate = Cost::of::<2>();
-        let decision = store.acquire_at("a", before, estimate).unwrap();
-        store.settle("a", Charge::of(decision, estimate).unwrap(), 0);
+        let decision = store.decide_at("a", before, estimate).unwrap();
+        KeyedSettle::settle(
+            &store,
+            "a",
+            Charge::of_decision(decision, estimate).unwrap(),
+            0,
+        );
         let seen = store.peek_at("a", now, Cost::ONE).unwrap();
-        let told = store.acquire_detailed_at("a", now, Cost::ONE).unwrap();
+        let told = store.decide_detailed_at("a", now, Cost::ONE).unwrap();
         assert_eq!(seen.more_after, told.more_after);
         assert_eq!(seen.more_after, Some(more_after));
     }
@@ -71,10 +77,10 @@ fn a_look_takes_one_reading() {
             .unwrap();
         for first in 0..20 {
             let key = first.to_string();
-            assert!(store.acquire(&key, Cost::ONE).unwrap().is_allowed());
+            assert!(store.decide(&key, Cost::ONE).unwrap().is_allowed());
             let now = store.clock().0.load(Ordering::Relaxed);
-            let seen = store.peek(&key, Cost::ONE).unwrap();
-            let told = store.acquire_detailed_at(&key, now, Cost::ONE).unwrap();
+            let seen = store.peek_detailed(&key, Cost::ONE).unwrap();
+            let told = store.decide_detailed_at(&key, now, Cost::ONE).unwrap();
             assert!(seen.more_after >= told.more_after, "{seen:?} {told:?}");
             assert!(seen.more_after.is_some(), "{told:?}");
             store.clock().0.fetch_add(7, Ordering::Relaxed);

@@ -13,15 +13,15 @@ use windowpane_bucket_ring::BucketRing;
 use windowpane_cas_ring::CasRing;
 use windowpane_core::clock::ManualClock;
 use windowpane_core::{
-    AcquireError, BuildError, ChangeQuotas, Charge, Cost, Decision, FromQuotas, KeyedRateLimiter,
-    KeyedSettle, Local, Nanos, Quotas, RateLimiter, Settle, StoreError,
+    BuildError, ChangeQuotas, Charge, Cost, Decision, FromQuotas, KeyedRateLimiter, KeyedSettle,
+    Local, Nanos, Quotas, RateLimiter, RequestError, Settle, StoreError,
 };
 use windowpane_keyed::{ForKeys, KeyedLimiter, SharedRule};
 use windowpane_mutex_log::{MutexLog, OnRegression};
 use windowpane_packed_counter::PackedCounter;
 
 fn quotas(text: &str) -> Quotas {
-    Quotas::parse(text.split_whitespace()).unwrap()
+    Quotas::parse(text.replace(" ", ",").as_str()).unwrap()
 }
 
 fn store<L: ForKeys>(text: &str) -> KeyedLimiter<String, L> {
@@ -29,7 +29,7 @@ fn store<L: ForKeys>(text: &str) -> KeyedLimiter<String, L> {
 }
 
 fn allowed<L: RateLimiter>(store: &KeyedLimiter<String, L>, key: &str, now: Nanos) -> bool {
-    store.acquire_at(key, now, Cost::ONE).unwrap().is_allowed()
+    store.decide_at(key, now, Cost::ONE).unwrap().is_allowed()
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn keys_never_share_an_allowance() {
         assert!(allowed(&store, "a", 0));
         assert!(allowed(&store, "b", 0));
         assert!(!allowed(&store, "a", 50));
-        assert_eq!((store.keys(), store.denials()), (2, 1));
+        assert_eq!((store.keys(), store.stats().denials), (2, 1));
     }
     check::<MutexLog>();
     check::<CasRing>();
@@ -58,36 +58,36 @@ fn a_key_is_found_by_what_it_borrows_as() {
     let owned = String::from("a");
     assert!(
         !strings
-            .acquire_at(&owned, 1, Cost::ONE)
+            .decide_at(&owned, 1, Cost::ONE)
             .unwrap()
             .is_allowed()
     );
     assert_eq!(strings.keys(), 1);
 
     let shared: KeyedLimiter<Arc<str>, CasRing> = KeyedLimiter::new(quotas("1/100ns")).unwrap();
-    assert!(shared.acquire_at("a", 0, Cost::ONE).unwrap().is_allowed());
-    assert!(!shared.acquire_at("a", 0, Cost::ONE).unwrap().is_allowed());
+    assert!(shared.decide_at("a", 0, Cost::ONE).unwrap().is_allowed());
+    assert!(!shared.decide_at("a", 0, Cost::ONE).unwrap().is_allowed());
 
     let numbers: KeyedLimiter<u64, CasRing> = KeyedLimiter::new(quotas("1/100ns")).unwrap();
-    assert!(numbers.acquire_at(&7, 0, Cost::ONE).unwrap().is_allowed());
-    assert!(!numbers.acquire_at(&7, 0, Cost::ONE).unwrap().is_allowed());
-    assert!(numbers.acquire_at(&8, 0, Cost::ONE).unwrap().is_allowed());
+    assert!(numbers.decide_at(&7, 0, Cost::ONE).unwrap().is_allowed());
+    assert!(!numbers.decide_at(&7, 0, Cost::ONE).unwrap().is_allowed());
+    assert!(numbers.decide_at(&8, 0, Cost::ONE).unwrap().is_allowed());
 }
 
 #[test]
 fn what_is_not_allowed_leaves_nothing_behind() {
     let store = store::<MutexLog>("0/100ns");
     let denied = store
-        .acquire_at("a", 0, Cost::ONE)
+        .decide_at("a", 0, Cost::ONE)
         .unwrap()
         .denied()
         .unwrap();
     assert_eq!(denied.retry_after(), None);
-    assert_eq!((store.keys(), store.denials()), (0, 1));
+    assert_eq!((store.keys(), store.stats().denials), (0, 1));
 
     let store = self::store::<MutexLog>("3/100ns");
-    let error = store.acquire_at("a", 0, Cost::of::<4>()).unwrap_err();
-    let request = AcquireError::NeverFits {
+    let error = store.decide_at("a", 0, Cost::of::<4>()).unwrap_err();
+    let request = RequestError::NeverFits {
         cost: Cost::of::<4>(),
         quota: 0,
         limit: 3,
@@ -99,7 +99,7 @@ fn what_is_not_allowed_leaves_nothing_behind() {
     assert_eq!(seen.detailed.remaining(), 1);
     assert_eq!(store.quotas("a"), quotas("3/100ns"));
     store.reset("a");
-    assert_eq!((store.keys(), store.denials()), (0, 0));
+    assert_eq!((store.keys(), store.stats().denials), (0, 0));
     assert!(!store.contains("a"));
 }
 
@@ -110,7 +110,7 @@ fn what_the_algorithm_cannot_hold_is_told_when_the_store_is_made() {
     // Where each key has its own, it is told when that key asks; nothing is kept of it.
     let tiers = |key: &String| quotas(if key == "bad" { "5req/1s" } else { "5/1s" });
     let store: KeyedLimiter<String, CasRing> = KeyedLimiter::tiered(tiers).build().unwrap();
-    let told = store.acquire_at("bad", 0, Cost::ONE);
+    let told = store.decide_at("bad", 0, Cost::ONE);
     assert!(matches!(told, Err(StoreError::Build(_))), "{told:?}");
     assert_eq!(store.keys(), 0);
     assert!(allowed(&store, "good", 0));
@@ -127,7 +127,7 @@ fn a_look_changes_nothing_and_a_reset_forgets_one_key() {
         assert_eq!(seen.detailed.remaining(), 1);
     }
     // No look was counted as a denial.
-    assert_eq!(store.denials(), 0);
+    assert_eq!(store.stats().denials, 0);
     store.reset("a");
     assert_eq!((store.keys(), store.contains("a")), (1, false));
     let seen = store.peek_at("a", 10, Cost::ONE).unwrap();
@@ -153,7 +153,7 @@ fn check_more_after<L: ForKeys>(text: &str, look: Look, asks: &[(Nanos, u64)]) {
         let Ok(seen) = store.peek_at("a", now, cost) else {
             continue;
         };
-        let answer = store.acquire_detailed_at("a", now, cost).unwrap();
+        let answer = store.decide_detailed_at("a", now, cost).unwrap();
         assert_eq!(seen.detailed, answer.detailed, "{text} {asks:?}");
         if look == Look::Exact {
             assert_eq!(seen.more_after, answer.more_after, "{text} {asks:?}");
@@ -214,7 +214,7 @@ fn a_look_at_the_first_request_tells_all_that_the_request_does() {
     fn check<L: ForKeys>() {
         let store = store::<L>("5/100us");
         let seen = store.peek_at("a", 7_000, Cost::of::<2>());
-        assert_eq!(seen, store.acquire_detailed_at("a", 7_000, Cost::of::<2>()));
+        assert_eq!(seen, store.decide_detailed_at("a", 7_000, Cost::of::<2>()));
         assert!(seen.unwrap().more_after.is_some());
     }
     check::<MutexLog>();
@@ -229,9 +229,9 @@ fn a_look_at_the_first_request_tells_all_that_the_request_does() {
 fn a_charge_is_settled_while_its_key_is_known() {
     let store = store::<MutexLog>("10/100ns");
     let estimate = Cost::of::<8>();
-    let decision = store.acquire_at("a", 0, estimate).unwrap();
-    let charge = Charge::of(decision, estimate).unwrap();
-    store.settle("a", charge, 3);
+    let decision = store.decide_at("a", 0, estimate).unwrap();
+    let charge = Charge::of_decision(decision, estimate).unwrap();
+    KeyedSettle::settle(&store, "a", charge, 3);
     let left = |now| {
         store
             .peek_at("a", now, Cost::ONE)
@@ -241,11 +241,11 @@ fn a_charge_is_settled_while_its_key_is_known() {
     };
     assert_eq!(left(0), 6);
     // Evicted, then known again: nothing of the new charge is given back.
-    let decision = store.acquire_at("a", 100, estimate).unwrap();
-    let late = Charge::of(decision, estimate).unwrap();
+    let decision = store.decide_at("a", 100, estimate).unwrap();
+    let late = Charge::of_decision(decision, estimate).unwrap();
     assert_eq!(store.sweep_at(200), 1);
-    assert!(store.acquire_at("a", 200, estimate).unwrap().is_allowed());
-    store.settle("a", late, 0);
+    assert!(store.decide_at("a", 200, estimate).unwrap().is_allowed());
+    KeyedSettle::settle(&store, "a", late, 0);
     assert_eq!(left(200), 1);
 }
 
@@ -253,29 +253,32 @@ fn a_charge_is_settled_while_its_key_is_known() {
 fn a_key_that_outlives_its_limiters_range_gets_a_new_limiter_when_nothing_counts() {
     let store = store::<PackedCounter>("700/20us");
     let all = Cost::of::<700>();
-    let out_of_range = |now| match store.acquire_at("a", now, all) {
-        Err(StoreError::Request(AcquireError::TimeOutOfRange { last, .. })) => Some(last),
+    let out_of_range = |now| match store.decide_at("a", now, all) {
+        Err(StoreError::Request(RequestError::TimeOutOfRange { last, .. })) => Some(last),
         answer => answer.map(|_| None).unwrap(),
     };
     assert_eq!(out_of_range(0), None);
     let alone = PackedCounter::new(quotas("700/20us")).unwrap();
-    let Err(AcquireError::TimeOutOfRange { last, .. }) = alone.acquire_at(u64::MAX / 4, all) else {
+    let Err(RequestError::TimeOutOfRange { last, .. }) = alone.decide_at(u64::MAX / 4, all) else {
         panic!("more than a hundred years are within the range");
     };
     // Accepted at the last instant, it counts in the two windows after it.
     assert_eq!(out_of_range(last), None);
     assert_eq!(out_of_range(last + 1), Some(last));
     assert_eq!(out_of_range(last + 40_000), Some(last));
-    assert_eq!((store.sweep_at(last + 40_000), store.evictions()), (0, 0));
+    assert_eq!(
+        (store.sweep_at(last + 40_000), store.stats().evictions),
+        (0, 0)
+    );
     for now in [last + 1, last + 40_000] {
         let seen = store.peek_at("a", now, all).unwrap_err();
-        let out = AcquireError::TimeOutOfRange { now, last };
+        let out = RequestError::TimeOutOfRange { now, last };
         assert_eq!(seen, StoreError::Request(out));
     }
     let seen = store.peek_at("a", last + 40_001, all).unwrap();
     assert!(seen.detailed.is_allowed());
     assert_eq!(out_of_range(last + 40_001), None);
-    assert_eq!((store.keys(), store.evictions()), (1, 1));
+    assert_eq!((store.keys(), store.stats().evictions), (1, 1));
     // The new one has a range of its own; a sweep forgets what outlived its own.
     assert_eq!(store.sweep_at(last + 100_000), 1);
 }
@@ -290,15 +293,18 @@ fn the_traits_answer_as_the_store_does() {
             .unwrap(),
     );
     fn through<S: KeyedRateLimiter<str>>(store: &S) -> (bool, Option<Nanos>) {
-        let allowed = store.acquire("a", Cost::ONE).unwrap().is_allowed();
-        (allowed, store.peek("a", Cost::ONE).unwrap().more_after)
+        let allowed = store.decide("a", Cost::ONE).unwrap().is_allowed();
+        (
+            allowed,
+            store.peek_detailed("a", Cost::ONE).unwrap().more_after,
+        )
     }
     assert_eq!(through(&store), (true, Some(100)));
     clock.set(40);
     assert_eq!(through(&store), (true, Some(60)));
     assert_eq!(through(&store), (false, Some(60)));
     let local = Local(Arc::clone(&store));
-    let answer = futures_now(windowpane_core::AsyncKeyedRateLimiter::acquire_detailed(
+    let answer = futures_now(windowpane_core::AsyncKeyedRateLimiter::decide_detailed(
         &local,
         "a",
         Cost::ONE,
@@ -324,7 +330,7 @@ fn a_keys_own_limiter_is_had_by_who_has_the_store() {
     assert!(allowed(&store, "a", 0) && allowed(&store, "b", 0));
     assert!(store.get_mut("c").is_none());
     let limiter = store.get_mut("a").unwrap();
-    assert!(limiter.acquire_at(1, Cost::ONE).unwrap().is_allowed());
+    assert!(limiter.decide_at(1, Cost::ONE).unwrap().is_allowed());
     assert!(!allowed(&store, "a", 1));
     assert!(allowed(&store, "b", 1));
 }
@@ -335,12 +341,16 @@ fn denials_are_counted_from_all_threads() {
         let store = store::<CasRing>("1/365d");
         thread::scope(|scope| {
             for _ in 0..8 {
-                scope.spawn(|| (0..1_000).for_each(|_| drop(store.acquire("a", Cost::ONE))));
+                scope.spawn(|| (0..1_000).for_each(|_| drop(store.decide("a", Cost::ONE))));
             }
         });
-        assert_eq!(store.denials(), 7_999);
+        assert_eq!(store.stats().denials, 7_999);
         assert_eq!(
-            (store.refusals(), store.evictions(), store.examined()),
+            (
+                store.stats().full,
+                store.stats().evictions,
+                store.stats().examined
+            ),
             (0, 0, 0)
         );
     });
@@ -361,9 +371,9 @@ fn a_denial_that_records_something_can_be_kept() {
             .unwrap()
     };
     let back = |store: &KeyedLimiter<String, MutexLog>| {
-        let first = store.acquire_at("a", 50, Cost::ONE);
+        let first = store.decide_at("a", 50, Cost::ONE);
         assert!(matches!(first, Ok(Decision::Denied(_))), "{first:?}");
-        store.acquire_at("a", 40, Cost::ONE).is_err()
+        store.decide_at("a", 40, Cost::ONE).is_err()
     };
     assert!(back(&make(true)));
     assert!(!back(&make(false)));
@@ -374,8 +384,8 @@ fn check_shared<L: FromQuotas + 'static, R: ForKeys>(asks: &[(u8, Nanos, u64)]) 
     let (own, shared) = (store::<L>("5/100us"), store::<R>("5/100us"));
     for &(key, now, cost) in asks {
         let (key, cost) = (key.to_string(), Cost::new(cost).unwrap());
-        let one = own.acquire_detailed_at(&key, now, cost);
-        assert_eq!(one, shared.acquire_detailed_at(&key, now, cost), "{asks:?}");
+        let one = own.decide_detailed_at(&key, now, cost);
+        assert_eq!(one, shared.decide_detailed_at(&key, now, cost), "{asks:?}");
         let one = own.peek_at(&key, now, Cost::ONE);
         assert_eq!(one, shared.peek_at(&key, now, Cost::ONE), "{asks:?}");
     }
@@ -404,7 +414,7 @@ fn a_limiter_that_shares_its_rule_is_settled_reset_and_changed_by_itself() {
         seen.remaining() + u64::from(seen.is_allowed())
     };
     for limiter in [&one, &other] {
-        let four = limiter.acquire_at(7, Cost::of::<4>()).unwrap();
+        let four = limiter.decide_at(7, Cost::of::<4>()).unwrap();
         assert!(four.is_allowed() && !limiter.is_idle_at(7));
     }
     one.settle_at(7, Cost::of::<4>(), 2);

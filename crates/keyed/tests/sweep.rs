@@ -13,6 +13,7 @@ use proptest::prelude::*;
 use windowpane_baselines::{FixedWindow, Gcra, GcraRule};
 use windowpane_bucket_ring::BucketRing;
 use windowpane_cas_ring::CasRing;
+use windowpane_core::KeyedRateLimiter;
 use windowpane_core::clock::ManualClock;
 use windowpane_core::{Clock, Cost, Decision, FromQuotas, MonotonicClock, Nanos, Quotas};
 use windowpane_keyed::{ForKeys, KeyedLimiter, SharedRule};
@@ -30,12 +31,12 @@ fn store<L: ForKeys>(text: &str, max_keys: usize) -> KeyedLimiter<u8, L> {
 fn a_key_is_idle_when_its_window_is_over_and_not_a_nanosecond_before() {
     fn check<L: ForKeys>() {
         let store = store::<L>("5/10us", 10);
-        assert!(store.acquire_at(&1, 5_000, Cost::ONE).unwrap().is_allowed());
+        assert!(store.decide_at(&1, 5_000, Cost::ONE).unwrap().is_allowed());
         assert_eq!(store.sweep_at(14_999), 0);
         assert!(store.contains(&1));
         assert_eq!(store.sweep_at(15_000), 1);
         assert!(!store.contains(&1));
-        assert_eq!((store.keys(), store.evictions()), (0, 1));
+        assert_eq!((store.keys(), store.stats().evictions), (0, 1));
     }
     check::<MutexLog>();
     check::<CasRing>();
@@ -50,7 +51,7 @@ fn a_sweep_reads_the_stores_clock_and_counts_what_it_evicts() {
             .unwrap();
     for key in 0..3 {
         store.clock().set(10 * u64::from(key));
-        assert!(store.acquire(&key, Cost::ONE).unwrap().is_allowed());
+        assert!(store.decide(&key, Cost::ONE).unwrap().is_allowed());
     }
     store.clock().set(99);
     assert_eq!(store.sweep(), 0);
@@ -94,10 +95,10 @@ fn check_swept<L: ForKeys>(steps: &[Step]) {
                 let cost = Cost::new(cost).unwrap();
                 let seen = swept.peek_at(&key, now, cost);
                 assert_eq!(seen, unswept.peek_at(&key, now, cost), "{steps:?}");
-                let refusals = swept.refusals();
-                let answer = swept.acquire_detailed_at(&key, now, cost);
-                if swept.refusals() == refusals {
-                    let expected = unswept.acquire_detailed_at(&key, now, cost);
+                let refusals = swept.stats().full;
+                let answer = swept.decide_detailed_at(&key, now, cost);
+                if swept.stats().full == refusals {
+                    let expected = unswept.decide_detailed_at(&key, now, cost);
                     assert_eq!(answer, expected, "{steps:?}");
                 }
             }
@@ -139,8 +140,8 @@ fn check_stepping_back<L: FromQuotas + 'static>(steps: &[Step]) {
                     limiter.peek_at(at, cost).unwrap(),
                     "{steps:?}"
                 );
-                let answer = store.acquire_at(&key, told, cost).unwrap();
-                assert_eq!(answer, limiter.acquire_at(at, cost).unwrap(), "{steps:?}");
+                let answer = store.decide_at(&key, told, cost).unwrap();
+                assert_eq!(answer, limiter.decide_at(at, cost).unwrap(), "{steps:?}");
             }
         }
     }
@@ -174,7 +175,7 @@ proptest! {
 #[test]
 fn an_evicted_keys_earlier_time_is_read_as_that_of_the_eviction() {
     let store = store::<MutexLog>("1/10us", 10);
-    let at = |now| match store.acquire_at(&1, now, Cost::ONE).unwrap() {
+    let at = |now| match store.decide_at(&1, now, Cost::ONE).unwrap() {
         Decision::Allowed { at } => Some(at),
         Decision::Denied(_) => None,
     };
@@ -183,7 +184,7 @@ fn an_evicted_keys_earlier_time_is_read_as_that_of_the_eviction() {
     let seen = store.peek_at(&1, 9_000, Cost::ONE).unwrap();
     // Told on the caller's clock: 3 us to the eviction, and the window.
     assert_eq!(seen.more_after, Some(13_000));
-    let taken = store.acquire_detailed_at(&1, 9_000, Cost::ONE).unwrap();
+    let taken = store.decide_detailed_at(&1, 9_000, Cost::ONE).unwrap();
     assert_eq!(taken.more_after, Some(13_000));
     let at_the_eviction = Decision::Allowed { at: 12_000 };
     assert_eq!(taken.detailed.decision(), at_the_eviction);
@@ -201,7 +202,7 @@ fn a_sweeper_sweeps_at_its_interval_and_ends_when_dropped() {
         let store: Arc<KeyedLimiter<u8, CasRing>> = Arc::new(KeyedLimiter::new(quotas).unwrap());
         let sweeper = store.sweep_every(Duration::from_millis(2)).unwrap();
         for key in 0..50 {
-            assert!(store.acquire(&key, Cost::ONE).unwrap().is_allowed());
+            assert!(store.decide(&key, Cost::ONE).unwrap().is_allowed());
         }
         let patience = Instant::now();
         while store.keys() > 0 {
@@ -212,11 +213,11 @@ fn a_sweeper_sweeps_at_its_interval_and_ends_when_dropped() {
             );
             thread::sleep(Duration::from_millis(1));
         }
-        assert_eq!(store.evictions(), 50);
+        assert_eq!(store.stats().evictions, 50);
         drop(sweeper);
         // The thread is gone, and with it its hold on the store.
         assert_eq!(Arc::strong_count(&store), 1);
-        assert!(store.acquire(&1, Cost::ONE).unwrap().is_allowed());
+        assert!(store.decide(&1, Cost::ONE).unwrap().is_allowed());
         thread::sleep(Duration::from_millis(20));
         assert_eq!(store.keys(), 1);
     });
@@ -255,7 +256,7 @@ fn a_sweeper_ends_in_the_middle_of_a_sweep() {
                 .unwrap(),
         );
         for key in 0..100_000 {
-            assert!(store.acquire_at(&key, 0, Cost::ONE).unwrap().is_allowed());
+            assert!(store.decide_at(&key, 0, Cost::ONE).unwrap().is_allowed());
         }
         let start = Instant::now();
         let sweeper = store.sweep_every(Duration::from_millis(1)).unwrap();

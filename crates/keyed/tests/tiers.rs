@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use bounded::bounded;
 use windowpane_baselines::GcraRule;
-use windowpane_core::{AcquireError, BuildError, Clock, Cost, Nanos, Quotas, RateLimiter};
+use windowpane_core::KeyedRateLimiter;
+use windowpane_core::{BuildError, Clock, Cost, Nanos, Quotas, RateLimiter, RequestError};
 use windowpane_keyed::{ForKeys, KeyedLimiter, SharedRule};
 use windowpane_mutex_log::MutexLog;
 use windowpane_packed_counter::TwoWindowRule;
@@ -21,7 +22,7 @@ fn quotas(limit: u64) -> Quotas {
 }
 
 fn remaining(store: &KeyedLimiter<String, MutexLog>, key: &str) -> u64 {
-    let seen = store.peek(key, Cost::ONE).unwrap().detailed;
+    let seen = store.peek_detailed(key, Cost::ONE).unwrap().detailed;
     seen.remaining() + u64::from(seen.is_allowed())
 }
 
@@ -37,7 +38,7 @@ fn each_key_has_its_own_quotas_asked_once_an_entry() {
     .unwrap();
     for key in ["a", "four"] {
         for ask in 0..10 {
-            let allowed = store.acquire(key, Cost::ONE).unwrap().is_allowed();
+            let allowed = store.decide(key, Cost::ONE).unwrap().is_allowed();
             assert_eq!(allowed, ask < key.len(), "{key}");
         }
     }
@@ -47,11 +48,30 @@ fn each_key_has_its_own_quotas_asked_once_an_entry() {
     assert_eq!(store.quotas("unknown"), quotas(7));
 }
 
+/// The store's own clock is near zero: callers pass times that count from 1970.
+#[test]
+fn quotas_are_refreshed_at_a_time_of_the_callers_own() {
+    let quotas = |text| Quotas::parse([text]).unwrap();
+    let year = 1_767_225_600_000_000_000;
+    let store: KeyedLimiter<u8, MutexLog> = KeyedLimiter::new(quotas("5/100ns")).unwrap();
+    let take = |key, at, permits| {
+        let decision = store.decide_at(&key, year + at, Cost::new(permits).unwrap());
+        decision.unwrap().is_allowed()
+    };
+    assert!(take(1, 0, 5) && take(2, 60, 5));
+    store.set_quotas(quotas("5/1us")).unwrap();
+    // At 110 the first five have left the window of 100 ns and stay forgotten.
+    assert_eq!(store.refresh_key_at(&1, year + 110), Ok(true));
+    assert!(take(1, 110, 5) && !take(1, 1_109, 1));
+    assert_eq!(store.refresh_at(year + 110), Ok(1));
+    assert!(!take(2, 1_059, 1) && take(2, 1_060, 5));
+}
+
 #[test]
 fn new_quotas_hold_for_unknown_keys_at_once_and_for_the_others_when_refreshed() {
     let store: KeyedLimiter<String, MutexLog> = KeyedLimiter::new(quotas(5)).unwrap();
     for key in ["a", "b"] {
-        assert!(store.acquire(key, Cost::of::<3>()).unwrap().is_allowed());
+        assert!(store.decide(key, Cost::of::<3>()).unwrap().is_allowed());
     }
     store.set_quotas(quotas(10)).unwrap();
     assert_eq!((remaining(&store, "a"), remaining(&store, "new")), (2, 10));
@@ -75,13 +95,13 @@ fn new_quotas_hold_for_unknown_keys_at_once_and_for_the_others_when_refreshed() 
 #[test]
 fn what_cannot_be_held_is_told_and_changes_nothing() {
     let store: KeyedLimiter<String, SharedRule<GcraRule>> = KeyedLimiter::new(quotas(5)).unwrap();
-    assert!(store.acquire("a", Cost::ONE).unwrap().is_allowed());
+    assert!(store.decide("a", Cost::ONE).unwrap().is_allowed());
     let two = Quotas::parse(["5/1s", "2/100ms"]).unwrap();
     let refused = store.set_quotas(two.clone());
     assert!(matches!(refused, Err(BuildError::TooManyQuotas { .. })));
     assert_eq!(store.quotas("b"), quotas(5));
     // A function's answer is met when it is asked: one key keeps what it has, the other is changed.
-    assert!(store.acquire("b", Cost::ONE).unwrap().is_allowed());
+    assert!(store.decide("b", Cost::ONE).unwrap().is_allowed());
     store.set_tiers(move |key: &String| if key == "a" { two.clone() } else { quotas(9) });
     assert!(matches!(
         store.refresh(),
@@ -109,7 +129,7 @@ fn a_change_beside_insertions_reaches_all() {
                 scope.spawn(move || {
                     for key in 0..30_000_u64 {
                         let key = 2 * key + thread;
-                        assert!(store.acquire(&key, Cost::ONE).unwrap().is_allowed());
+                        assert!(store.decide(&key, Cost::ONE).unwrap().is_allowed());
                     }
                 });
             }
@@ -143,7 +163,7 @@ fn an_answer_that_was_overtaken_is_not_used() {
         };
         let store = own.get_or_init(|| Arc::new(Store::tiered(tiers).build().unwrap()));
         // An insertion, whose key nobody refreshes since it is not held yet.
-        assert!(store.acquire("a", Cost::ONE).unwrap().is_allowed());
+        assert!(store.decide("a", Cost::ONE).unwrap().is_allowed());
         assert_eq!(store.quotas("a"), quotas(6));
         // A change, inside of which another is made.
         limit.store(8, Ordering::SeqCst);
@@ -199,7 +219,7 @@ fn a_change_in_the_midst_of_an_insertion_reaches_it() {
         thread::scope(|scope| {
             scope.spawn(|| {
                 READ.set(Some(0));
-                assert!(store.acquire("a", Cost::ONE).unwrap().is_allowed());
+                assert!(store.decide("a", Cost::ONE).unwrap().is_allowed());
             });
             entered.recv().unwrap();
             store.set_quotas(quotas(3)).unwrap();
@@ -230,7 +250,7 @@ fn a_key_that_goes_while_it_is_refreshed_is_not_counted() {
             .build()
             .unwrap(),
         );
-        assert!(store.acquire("a", Cost::ONE).unwrap().is_allowed());
+        assert!(store.decide("a", Cost::ONE).unwrap().is_allowed());
         assert!(held.set(Arc::clone(&store)).is_ok());
         later.store(true, Ordering::SeqCst);
         assert_eq!((store.refresh(), store.keys()), (Ok(0), 0));
@@ -247,7 +267,7 @@ fn a_shared_rule_lasts_for_a_key_that_comes_late() {
     let early = make(&quotas, 0).unwrap();
     let late = make(&quotas, 6 * year).unwrap();
     let then = 10 * year + year / 2;
-    let over = early.acquire_at(then, Cost::ONE);
-    assert!(matches!(over, Err(AcquireError::TimeOutOfRange { .. })));
-    assert!(late.acquire_at(then, Cost::ONE).unwrap().is_allowed());
+    let over = early.decide_at(then, Cost::ONE);
+    assert!(matches!(over, Err(RequestError::TimeOutOfRange { .. })));
+    assert!(late.decide_at(then, Cost::ONE).unwrap().is_allowed());
 }

@@ -159,12 +159,12 @@ fn every_list_builds_a_dummy_that_keeps_its_limit() {
     for algorithm in DUMMIES.algorithms() {
         let store = (algorithm.store)(&quotas, BuildOptions::default()).unwrap();
         let allowed =
-            (0..5).filter(|now| store.acquire_at(7, *now, Cost::ONE).unwrap().is_allowed());
+            (0..5).filter(|now| store.decide_at(7, *now, Cost::ONE).unwrap().is_allowed());
         assert_eq!(allowed.count(), 3);
     }
     for soaked in DUMMIES.soaked() {
         let subject = (soaked.build)(&quotas, RoundClock::default()).unwrap();
-        let allowed = (0..5).filter_map(|now| subject.acquire_at(7, now, Cost::ONE));
+        let allowed = (0..5).filter_map(|now| subject.decide_at(7, now, Cost::ONE));
         assert_eq!(allowed.count(), 3, "{}", soaked.name);
     }
 }

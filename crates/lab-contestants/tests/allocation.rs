@@ -20,9 +20,9 @@ fn ask(limiter: &dyn RateLimiter, start: u64, rounds: u64) -> (u64, u64) {
         let now = if i % 100 == 99 { 0 } else { latest };
         let cost = Cost::new(1 + i % 3).unwrap();
         let _ = limiter.peek_at(now, cost);
-        let detailed = limiter.acquire_detailed_at(now, cost).unwrap();
-        let decision = limiter.acquire_at(now, Cost::ONE).unwrap();
-        let never = limiter.acquire_at(now, Cost::of::<1_000_000>());
+        let detailed = limiter.decide_detailed_at(now, cost).unwrap();
+        let decision = limiter.decide_at(now, Cost::ONE).unwrap();
+        let never = limiter.decide_at(now, Cost::of::<1_000_000>());
         assert!(never.is_err(), "a million permits never fit");
         limiter.is_idle_at(now);
         for is_allowed in [detailed.is_allowed(), decision.is_allowed()] {
@@ -45,7 +45,7 @@ fn no_decision_allocates_after_the_limiter_is_built() {
     ];
     let mut checked = 0;
     for quotas in sets {
-        let quotas = Quotas::parse(quotas.iter().copied()).unwrap();
+        let quotas = Quotas::parse(quotas).unwrap();
         for algorithm in algorithms() {
             let Ok(limiter) = (algorithm.build)(&quotas, BuildOptions::default()) else {
                 continue;

@@ -48,7 +48,7 @@ fn ask(limiter: &dyn RateLimiter, clock: &MonotonicClock, end: Nanos) -> Seen {
         if now >= end {
             return seen;
         }
-        match limiter.acquire_at(now, Cost::ONE).unwrap() {
+        match limiter.decide_at(now, Cost::ONE).unwrap() {
             Decision::Allowed { at } => seen.accepted.push(at),
             Decision::Denied(denied) => {
                 let free = now + denied.retry_after_nanos().unwrap();

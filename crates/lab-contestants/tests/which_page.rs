@@ -18,7 +18,7 @@ fn the_same_requests_are_answered_as_the_page_says() {
     for algorithm in algorithms() {
         let limiter = (algorithm.build)(&quota.into(), BuildOptions::default()).unwrap();
         let answers = [0, 4, 7, 8, 10, 13].map(|at| {
-            let decision = limiter.acquire_at(at * SECOND, Cost::ONE).unwrap();
+            let decision = limiter.decide_at(at * SECOND, Cost::ONE).unwrap();
             match decision.denied() {
                 None => "allowed".to_string(),
                 Some(denied) => format!("{} s", seconds(denied.retry_after_nanos().unwrap())),

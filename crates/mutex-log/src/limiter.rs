@@ -3,8 +3,8 @@
 use std::fmt;
 
 use windowpane_core::{
-    AcquireError, BuildError, ChangeQuotas, Clock, Cost, Decision, Detailed, FromQuotas, Nanos,
-    PerQuota, Quotas, RateLimiter, Settle,
+    BuildError, ChangeQuotas, Clock, Cost, Decision, Detailed, FromQuotas, Nanos, PerQuota, Quota,
+    Quotas, RateLimiter, RequestError, Settle,
 };
 
 use crate::lock::{Lock, LockKind, StdMutex};
@@ -26,7 +26,7 @@ pub enum OnRegression {
 /// each accepted request inside the longest window when one was last accepted, and the deque's spare
 /// room. A decision is amortized O(1) while times do not go to and fro; a denial adds the entries
 /// that it waits for. It is linearized inside the lock, where the clock
-/// is read too ([`acquire_with`](RateLimiter::acquire_with)): the order of the lock and the order
+/// is read too ([`decide_with`](RateLimiter::decide_with)): the order of the lock and the order
 /// of the times are one.
 ///
 /// ```
@@ -35,9 +35,9 @@ pub enum OnRegression {
 ///
 /// let log = <MutexLog>::new(Quotas::parse(["2/10s"])?);
 /// let second = 1_000_000_000;
-/// assert!(log.acquire_at(0, Cost::ONE)?.is_allowed());
-/// assert!(log.acquire_at(4 * second, Cost::ONE)?.is_allowed());
-/// let denied = log.acquire_at(9 * second, Cost::ONE)?;
+/// assert!(log.decide_at(0, Cost::ONE)?.is_allowed());
+/// assert!(log.decide_at(4 * second, Cost::ONE)?.is_allowed());
+/// let denied = log.decide_at(9 * second, Cost::ONE)?;
 /// assert_eq!(denied.retry_after().unwrap().as_secs(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -84,10 +84,12 @@ impl<K: LockKind> MutexLog<K> {
     }
 
     /// The time a call at `now` counts as.
-    fn effective(&self, log: &Log, now: Nanos) -> Result<Nanos, AcquireError> {
+    fn effective(&self, log: &Log, now: Nanos) -> Result<Nanos, RequestError> {
         let latest = log.latest();
         match self.on_regression {
-            OnRegression::Reject if now < latest => Err(AcquireError::TimeWentBack { now, latest }),
+            OnRegression::Reject if now < latest => {
+                Err(RequestError::ClockWentBack { now, latest })
+            }
             _ => Ok(now.max(latest)),
         }
     }
@@ -98,7 +100,7 @@ impl<K: LockKind> MutexLog<K> {
         clock: impl FnOnce() -> Nanos,
         cost: Cost,
         then: impl FnOnce(&Log, Decision) -> R,
-    ) -> Result<R, AcquireError> {
+    ) -> Result<R, RequestError> {
         self.quotas.check_cost(cost)?;
         self.log.with(|log| {
             let now = clock();
@@ -128,13 +130,13 @@ impl<K: LockKind> MutexLog<K> {
         &self,
         clock: impl FnOnce() -> Nanos,
         cost: Cost,
-    ) -> Result<Detailed, AcquireError> {
+    ) -> Result<Detailed, RequestError> {
         self.decide(clock, cost, |log, decision| {
             Detailed::new(decision, &self.quotas, log.remaining(&self.quotas))
         })
     }
 
-    fn look(&self, clock: impl FnOnce() -> Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+    fn look(&self, clock: impl FnOnce() -> Nanos, cost: Cost) -> Result<Detailed, RequestError> {
         self.quotas.check_cost(cost)?;
         self.log.with(|log| {
             let now = clock();
@@ -168,15 +170,20 @@ impl<K: LockKind> RateLimiter for MutexLog<K> {
         self.quotas.clone()
     }
 
-    fn acquire_at(&self, now: Nanos, cost: Cost) -> Result<Decision, AcquireError> {
+    #[inline]
+    fn quota(&self, index: usize) -> Quota {
+        self.quotas[index]
+    }
+
+    fn decide_at(&self, now: Nanos, cost: Cost) -> Result<Decision, RequestError> {
         self.decide(|| now, cost, |_, decision| decision)
     }
 
-    fn acquire_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+    fn decide_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, RequestError> {
         self.decide_detailed(|| now, cost)
     }
 
-    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, RequestError> {
         self.look(|| now, cost)
     }
 
@@ -190,21 +197,21 @@ impl<K: LockKind> RateLimiter for MutexLog<K> {
     }
 
     #[inline]
-    fn acquire_with<C: Clock>(&self, clock: &C, cost: Cost) -> Result<Decision, AcquireError> {
+    fn decide_with<C: Clock>(&self, clock: &C, cost: Cost) -> Result<Decision, RequestError> {
         self.decide(|| clock.now(), cost, |_, decision| decision)
     }
 
     #[inline]
-    fn acquire_detailed_with<C: Clock>(
+    fn decide_detailed_with<C: Clock>(
         &self,
         clock: &C,
         cost: Cost,
-    ) -> Result<Detailed, AcquireError> {
+    ) -> Result<Detailed, RequestError> {
         self.decide_detailed(|| clock.now(), cost)
     }
 
     #[inline]
-    fn peek_with<C: Clock>(&self, clock: &C, cost: Cost) -> Result<Detailed, AcquireError> {
+    fn peek_with<C: Clock>(&self, clock: &C, cost: Cost) -> Result<Detailed, RequestError> {
         self.look(|| clock.now(), cost)
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use smallvec::SmallVec;
-use windowpane_core::{Cost, Denied, Nanos, PerQuota, Quota, Quotas, Unit};
+use windowpane_core::{Cost, Denial, Nanos, PerQuota, Quota, Quotas, Unit};
 
 /// One accepted request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,11 +92,11 @@ impl Log {
 
     /// The denial of a request of `cost` at the time sought, or `None` if every quota has room.
     /// `now` is what the caller's clock read, at most that time; the wait is told from there.
-    pub(crate) fn denial(&self, quotas: &Quotas, now: Nanos, cost: Cost) -> Option<Denied> {
+    pub(crate) fn denial(&self, quotas: &Quotas, now: Nanos, cost: Cost) -> Option<Denial> {
         let mut denial = None;
         for (index, quota) in quotas.iter().enumerate() {
             if quota.limit() == 0 {
-                denial = Some(Denied::longest(denial, Denied::new(index, None)));
+                denial = Some(Denial::longest(denial, Denial::new(index, None)));
                 continue;
             }
             let usage = self.usage[index];
@@ -110,7 +110,7 @@ impl Log {
                     Some(age) => quota.window() - age,
                     None => quota.window().saturating_add(last_to_go.at - now),
                 };
-                denial = Some(Denied::longest(denial, Denied::new(index, Some(wait))));
+                denial = Some(Denial::longest(denial, Denial::new(index, Some(wait))));
             }
         }
         denial

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use windowpane_core::{
-    AcquireError, ChangeQuotas, Cost, Decision, Quota, Quotas, RateLimiter, Settle, Unit,
+    ChangeQuotas, Cost, Decision, Quota, Quotas, RateLimiter, RequestError, Settle, Unit,
 };
 use windowpane_mutex_log::{MutexLog, OnRegression};
 
@@ -134,16 +134,16 @@ proptest! {
                 prop_assert_eq!(log.quotas(), quotas.clone());
             }
             let peeked = log.peek_at(time, cost);
-            let answer = log.acquire_detailed_at(time, cost);
+            let answer = log.decide_detailed_at(time, cost);
             prop_assert_eq!(&peeked, &answer);
             let never = quotas.iter().any(|q| q.limit() > 0 && q.charge(cost) > q.limit());
             if never {
-                let error = matches!(answer, Err(AcquireError::NeverFits { .. }));
+                let error = matches!(answer, Err(RequestError::NeverFits { .. }));
                 prop_assert!(error, "{answer:?}");
                 continue;
             }
             if reject && time < latest {
-                prop_assert_eq!(answer, Err(AcquireError::TimeWentBack { now: time, latest }));
+                prop_assert_eq!(answer, Err(RequestError::ClockWentBack { now: time, latest }));
                 continue;
             }
             let t = time.max(latest);

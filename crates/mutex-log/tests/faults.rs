@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use windowpane_core::{
-    AcquireError, Clock, Cost, Decision, Limiter, MAX_WINDOW, Nanos, Quota, Quotas, RateLimiter,
+    Clock, Cost, Decision, Limiter, MAX_WINDOW, Nanos, Quota, Quotas, RateLimiter, RequestError,
     clock::ManualClock,
 };
 use windowpane_mutex_log::MutexLog;
@@ -12,7 +12,7 @@ use windowpane_mutex_log::MutexLog;
 const SECOND: Nanos = 1_000_000_000;
 
 fn log(quotas: &[&str]) -> MutexLog {
-    MutexLog::new(Quotas::parse(quotas.iter().copied()).unwrap())
+    MutexLog::new(Quotas::parse(quotas).unwrap())
 }
 
 fn cost(permits: u64) -> Cost {
@@ -22,18 +22,14 @@ fn cost(permits: u64) -> Cost {
 #[test]
 fn case_2_an_old_timestamp_creates_no_capacity_and_a_denial_does_not_prune() {
     let log = log(&["1/10s"]);
-    assert!(log.acquire_at(0, Cost::ONE).unwrap().is_allowed());
+    assert!(log.decide_at(0, Cost::ONE).unwrap().is_allowed());
     // Two costs of 1 at 100 s would fit one after the other; a cost of 2 is an error. A denial far
     // ahead must not drop what an earlier call still has to count.
     let two = MutexLog::<windowpane_mutex_log::StdMutex>::new(
         Quotas::parse(["2/10s", "1/1000s"]).unwrap(),
     );
-    assert!(two.acquire_at(0, Cost::ONE).unwrap().is_allowed());
-    assert!(
-        !two.acquire_at(500 * SECOND, Cost::ONE)
-            .unwrap()
-            .is_allowed()
-    );
+    assert!(two.decide_at(0, Cost::ONE).unwrap().is_allowed());
+    assert!(!two.decide_at(500 * SECOND, Cost::ONE).unwrap().is_allowed());
     let left = two.peek_at(5 * SECOND, Cost::ONE).unwrap();
     assert_eq!(left.remaining_per_quota(), [1, 0]);
 }
@@ -42,14 +38,14 @@ fn case_2_an_old_timestamp_creates_no_capacity_and_a_denial_does_not_prune() {
 fn case_3_a_clock_set_back_two_days_creates_nothing_waits_honestly_and_resets() {
     let log = log(&["2/60s"]);
     let two_days = 2 * 86_400 * SECOND;
-    assert!(log.acquire_at(two_days, cost(2)).unwrap().is_allowed());
-    let denied = log.acquire_at(0, Cost::ONE).unwrap();
+    assert!(log.decide_at(two_days, cost(2)).unwrap().is_allowed());
+    let denied = log.decide_at(0, Cost::ONE).unwrap();
     assert_eq!(
         denied.retry_after(),
         Some(Duration::from_secs(2 * 86_400 + 60))
     );
     log.reset();
-    assert!(log.acquire_at(0, Cost::ONE).unwrap().is_allowed());
+    assert!(log.decide_at(0, Cost::ONE).unwrap().is_allowed());
 }
 
 #[test]
@@ -57,11 +53,11 @@ fn case_5_a_window_of_365_days_is_honoured_to_the_nanosecond_anywhere_in_u64() {
     for start in [0, SECOND, u64::MAX - MAX_WINDOW] {
         let quota = Quota::from_nanos(1, MAX_WINDOW, Default::default()).unwrap();
         let log = <MutexLog>::new(quota);
-        assert!(log.acquire_at(start, Cost::ONE).unwrap().is_allowed());
-        let denied = log.acquire_at(start + MAX_WINDOW - 1, Cost::ONE).unwrap();
+        assert!(log.decide_at(start, Cost::ONE).unwrap().is_allowed());
+        let denied = log.decide_at(start + MAX_WINDOW - 1, Cost::ONE).unwrap();
         assert_eq!(denied.denied().unwrap().retry_after_nanos(), Some(1));
         assert!(
-            log.acquire_at(start + MAX_WINDOW, Cost::ONE)
+            log.decide_at(start + MAX_WINDOW, Cost::ONE)
                 .unwrap()
                 .is_allowed()
         );
@@ -72,8 +68,8 @@ fn case_5_a_window_of_365_days_is_honoured_to_the_nanosecond_anywhere_in_u64() {
 fn case_9_a_cost_above_the_limit_never_fits_and_changes_nothing() {
     for (quota, too_much) in [("3/1s", 4), ("10/1s", 11), ("5/1s", 5_000)] {
         let log = log(&[quota]);
-        let error = log.acquire_at(0, cost(too_much)).unwrap_err();
-        assert!(matches!(error, AcquireError::NeverFits { quota: 0, .. }));
+        let error = log.decide_at(0, cost(too_much)).unwrap_err();
+        assert!(matches!(error, RequestError::NeverFits { quota: 0, .. }));
         assert!(error.to_string().contains("can never fit"), "{error}");
         assert!(log.snapshot().is_empty());
     }
@@ -82,9 +78,9 @@ fn case_9_a_cost_above_the_limit_never_fits_and_changes_nothing() {
 #[test]
 fn case_18_two_quotas_are_charged_together_or_not_at_all() {
     let log = log(&["10/60s", "1/1s"]);
-    assert!(log.acquire_at(0, Cost::ONE).unwrap().is_allowed());
+    assert!(log.decide_at(0, Cost::ONE).unwrap().is_allowed());
     for _ in 0..100 {
-        assert!(!log.acquire_at(0, Cost::ONE).unwrap().is_allowed());
+        assert!(!log.decide_at(0, Cost::ONE).unwrap().is_allowed());
     }
     let left = log.peek_at(SECOND, Cost::ONE).unwrap();
     assert_eq!(
@@ -97,8 +93,8 @@ fn case_18_two_quotas_are_charged_together_or_not_at_all() {
 #[test]
 fn case_27_of_several_denying_quotas_the_longest_wait_is_told_of_equals_the_first() {
     let log = log(&["2/1s", "2/60s", "2/60s"]);
-    assert!(log.acquire_at(0, cost(2)).unwrap().is_allowed());
-    let denied = log.acquire_at(0, Cost::ONE).unwrap().denied().unwrap();
+    assert!(log.decide_at(0, cost(2)).unwrap().is_allowed());
+    let denied = log.decide_at(0, Cost::ONE).unwrap().denied().unwrap();
     assert_eq!(
         (denied.quota(), denied.retry_after()),
         (1, Some(Duration::from_secs(60)))
@@ -115,12 +111,9 @@ fn a_panicking_clock_poisons_nothing() {
         }
     }
     let log = log(&["1/1s"]);
-    let broken = catch_unwind(AssertUnwindSafe(|| log.acquire_with(&Broken, Cost::ONE)));
+    let broken = catch_unwind(AssertUnwindSafe(|| log.decide_with(&Broken, Cost::ONE)));
     assert!(broken.is_err());
-    assert_eq!(
-        log.acquire_at(7, Cost::ONE),
-        Ok(Decision::Allowed { at: 7 })
-    );
+    assert_eq!(log.decide_at(7, Cost::ONE), Ok(Decision::Allowed { at: 7 }));
 }
 
 #[test]
@@ -133,20 +126,17 @@ fn what_is_recorded_without_asking_is_counted_beyond_the_limit() {
         "saturates in the answer"
     );
     assert_eq!(log.peek_at(1, Cost::ONE).unwrap().remaining(), 0);
-    assert!(log.acquire_at(SECOND + 1, cost(2)).unwrap().is_allowed());
+    assert!(log.decide_at(SECOND + 1, cost(2)).unwrap().is_allowed());
 }
 
 #[test]
 fn a_limiter_reads_its_own_clock() {
     let limiter = Limiter::with_clock(log(&["1/1s"]), ManualClock::new(0));
-    assert!(limiter.acquire(Cost::ONE).unwrap().is_allowed());
-    assert!(!limiter.acquire(Cost::ONE).unwrap().is_allowed());
+    assert!(limiter.try_acquire().is_ok());
+    assert!(limiter.try_acquire().is_err());
     limiter.clock().advance(Duration::from_secs(1));
     assert!(limiter.is_idle());
-    assert_eq!(
-        limiter.peek(Cost::ONE).unwrap().remaining(),
-        0,
-        "what acquire would leave"
-    );
-    assert!(limiter.acquire_detailed(Cost::ONE).unwrap().is_allowed());
+    let (_, status) = limiter.peek(1).unwrap();
+    assert_eq!(status.remaining(), 0, "what the request would leave");
+    assert!(limiter.try_acquire_detailed(1).is_ok());
 }

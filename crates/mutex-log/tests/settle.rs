@@ -9,7 +9,7 @@ use windowpane_mutex_log::MutexLog;
 const SECOND: Nanos = 1_000_000_000;
 
 fn log(quotas: &[&str]) -> MutexLog {
-    MutexLog::new(Quotas::parse(quotas.iter().copied()).unwrap())
+    MutexLog::new(Quotas::parse(quotas).unwrap())
 }
 
 fn cost(permits: u64) -> Cost {
@@ -22,40 +22,40 @@ fn nine_pairs_of_taking_and_giving_back_leave_the_capacity_as_it_was() {
     let clock = ManualClock::new(0);
     let limiter = Limiter::with_clock(log(&["10/1s"]), &clock);
     for _ in 0..9 {
-        let reservation = limiter.reserve(Cost::ONE).unwrap().expect("there is room");
+        let reservation = limiter.try_reserve(1).expect("it fits");
         clock.advance(Duration::from_millis(100) / 9);
         reservation.settle(0);
     }
-    assert_eq!(limiter.peek(Cost::ONE).unwrap().remaining(), 9);
-    assert!(limiter.acquire(cost(10)).unwrap().is_allowed());
-    assert!(!limiter.acquire(Cost::ONE).unwrap().is_allowed());
+    assert_eq!(limiter.remaining(), 10);
+    assert!(limiter.try_acquire_many(10).is_ok());
+    assert!(limiter.try_acquire().is_err());
 }
 
 #[test]
 fn what_is_given_back_was_free_since_its_own_time_and_what_is_charged_leaves_at_its_own_time() {
     let log = log(&["10/10s"]);
-    assert!(log.acquire_at(0, cost(4)).unwrap().is_allowed());
-    assert!(log.acquire_at(3 * SECOND, cost(2)).unwrap().is_allowed());
+    assert!(log.decide_at(0, cost(4)).unwrap().is_allowed());
+    assert!(log.decide_at(3 * SECOND, cost(2)).unwrap().is_allowed());
     log.settle_at(0, cost(4), 9);
     // More than used up: 9 and 2 of 10. Told to the nanosecond when the one at 0 s has left.
-    let denied = log.acquire_detailed_at(5 * SECOND, Cost::ONE).unwrap();
+    let denied = log.decide_detailed_at(5 * SECOND, Cost::ONE).unwrap();
     assert_eq!(denied.remaining(), 0);
     let wait = denied.decision().denied().unwrap().retry_after_nanos();
     assert_eq!(wait, Some(5 * SECOND));
     assert!(
-        !log.acquire_at(10 * SECOND - 1, Cost::ONE)
+        !log.decide_at(10 * SECOND - 1, Cost::ONE)
             .unwrap()
             .is_allowed()
     );
     log.settle_at(3 * SECOND, cost(2), 1);
-    assert!(log.acquire_at(10 * SECOND, cost(9)).unwrap().is_allowed());
+    assert!(log.decide_at(10 * SECOND, cost(9)).unwrap().is_allowed());
 }
 
 #[test]
 fn settling_what_has_left_every_window_changes_nothing() {
     let log = log(&["10/10s", "5/1s"]);
-    assert!(log.acquire_at(0, cost(5)).unwrap().is_allowed());
-    assert!(log.acquire_at(10 * SECOND, cost(5)).unwrap().is_allowed());
+    assert!(log.decide_at(0, cost(5)).unwrap().is_allowed());
+    assert!(log.decide_at(10 * SECOND, cost(5)).unwrap().is_allowed());
     log.settle_at(0, cost(5), 0);
     log.settle_at(0, cost(5), 1_000_000);
     let look = log.peek_at(11 * SECOND, Cost::ONE).unwrap();
@@ -65,7 +65,7 @@ fn settling_what_has_left_every_window_changes_nothing() {
 #[test]
 fn a_request_counts_as_one_whatever_it_is_settled_to() {
     let log = log(&["2req/1s", "100/60s"]);
-    assert!(log.acquire_at(0, cost(70)).unwrap().is_allowed());
+    assert!(log.decide_at(0, cost(70)).unwrap().is_allowed());
     log.settle_at(0, cost(70), 0);
     assert_eq!(
         log.peek_at(0, Cost::ONE).unwrap().remaining_per_quota(),
@@ -80,12 +80,15 @@ fn a_request_counts_as_one_whatever_it_is_settled_to() {
 fn a_dropped_reservation_keeps_its_estimate() {
     let clock = ManualClock::new(0);
     let limiter = Limiter::with_clock(log(&["10/1s"]), &clock);
-    let reservation = limiter.reserve(cost(4)).unwrap().unwrap();
-    assert_eq!((reservation.at(), reservation.estimate()), (0, cost(4)));
+    let reservation = limiter.try_reserve(4).unwrap();
+    assert_eq!(
+        (reservation.at(), reservation.estimate()),
+        (Duration::ZERO, 4)
+    );
     drop(reservation);
-    assert_eq!(limiter.peek(Cost::ONE).unwrap().remaining(), 5);
-    let denied = limiter.reserve(cost(7)).unwrap().err().unwrap();
-    assert_eq!(denied.retry_after_nanos(), Some(SECOND));
+    assert_eq!(limiter.remaining(), 6);
+    let denied = limiter.try_reserve(7).unwrap_err().denied().unwrap();
+    assert_eq!(denied.retry_after(), Duration::from_secs(1));
 }
 
 /// Requests that turn out to cost nothing must not fill the memory of a log whose permits have a long
@@ -94,10 +97,10 @@ fn a_dropped_reservation_keeps_its_estimate() {
 fn hollow_entries_do_not_pile_up() {
     for quotas in [&["100/365d"][..], &["100/365d", "10req/1s"]] {
         let log = log(quotas);
-        assert!(log.acquire_at(0, cost(7)).unwrap().is_allowed());
+        assert!(log.decide_at(0, cost(7)).unwrap().is_allowed());
         for call in 1..10_000 {
             let at = call * SECOND / 10;
-            assert!(log.acquire_at(at, cost(50)).unwrap().is_allowed());
+            assert!(log.decide_at(at, cost(50)).unwrap().is_allowed());
             log.settle_at(at, cost(50), 0);
             assert!(log.snapshot().len() <= 64, "{call}");
         }
@@ -113,11 +116,11 @@ fn hollow_entries_are_dropped_when_the_log_has_doubled() {
     let log = log(&["1000/365d", "10req/1s"]);
     let at = |call: u64| call * SECOND / 10;
     for call in 0..100 {
-        assert!(log.acquire_at(at(call), Cost::ONE).unwrap().is_allowed());
+        assert!(log.decide_at(at(call), Cost::ONE).unwrap().is_allowed());
     }
     let mut longest = 0;
     for call in 100..5_000 {
-        assert!(log.acquire_at(at(call), Cost::ONE).unwrap().is_allowed());
+        assert!(log.decide_at(at(call), Cost::ONE).unwrap().is_allowed());
         log.settle_at(at(call), Cost::ONE, 0);
         longest = longest.max(log.snapshot().len());
     }

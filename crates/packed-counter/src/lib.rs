@@ -22,7 +22,7 @@ pub use rule::TwoWindowRule;
 ///
 /// let counter = PackedCounter::new(Quotas::parse(["10/60s"])?)?;
 /// let second = 1_000_000_000;
-/// assert!(counter.acquire_at(59 * second, Cost::of::<10>())?.is_allowed());
+/// assert!(counter.decide_at(59 * second, Cost::of::<10>())?.is_allowed());
 /// // Half of the next window is gone, so the ten weigh five.
 /// assert_eq!(counter.peek_at(90 * second, Cost::ONE)?.remaining(), 4);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

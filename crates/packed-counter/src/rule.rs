@@ -1,7 +1,7 @@
 //! The two-window rule, in integers.
 
 use windowpane_core::one_word::{ChangeRule, OneWordRule, SettleRule, Verdict, settled_count};
-use windowpane_core::{AcquireError, BuildError, Nanos, Quota};
+use windowpane_core::{BuildError, Nanos, Quota, RequestError};
 
 use super::layout::{Counts, Layout};
 
@@ -27,7 +27,7 @@ impl TwoWindowRule {
     /// The counts of `word` rolled on to `now`. A time before the recorded window is read as that
     /// window's start, an earlier one inside it as it is: both are stricter, never looser.
     #[inline]
-    fn roll(&self, word: u64, now: Nanos) -> Result<Now, AcquireError> {
+    fn roll(&self, word: u64, now: Nanos) -> Result<Now, RequestError> {
         let window = self.quota.window();
         let counts = self.layout.unpack(word);
         // Cannot overflow: the index was computed by a division of a u64 time.
@@ -43,7 +43,7 @@ impl TwoWindowRule {
         }
         let rolled = self.later(counts, at, since);
         if rolled.counts.index > self.layout.last_index() {
-            return Err(AcquireError::TimeOutOfRange {
+            return Err(RequestError::TimeOutOfRange {
                 now,
                 last: self.last_instant(),
             });
@@ -123,7 +123,7 @@ impl OneWordRule for TwoWindowRule {
     }
 
     #[inline]
-    fn decide(&self, word: u64, now: Nanos, charge: u64) -> Result<Verdict, AcquireError> {
+    fn decide(&self, word: u64, now: Nanos, charge: u64) -> Result<Verdict, RequestError> {
         let rolled = self.roll(word, now)?;
         let Counts {
             current, previous, ..

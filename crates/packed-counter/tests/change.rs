@@ -24,11 +24,11 @@ fn remaining(counter: &PackedCounter, at: Nanos) -> u64 {
 #[test]
 fn case_19_raised_and_lowered_live() {
     let mut counter = PackedCounter::new(quotas("900/10s")).unwrap();
-    assert!(counter.acquire_at(0, cost(900)).unwrap().is_allowed());
+    assert!(counter.decide_at(0, cost(900)).unwrap().is_allowed());
     counter.change_at(SECOND, &quotas("1000/10s")).unwrap();
     assert_eq!(remaining(&counter, SECOND), 100);
     counter.change_at(2 * SECOND, &quotas("10/10s")).unwrap();
-    let denied = counter.acquire_detailed_at(2 * SECOND, Cost::ONE).unwrap();
+    let denied = counter.decide_detailed_at(2 * SECOND, Cost::ONE).unwrap();
     assert_eq!(denied.remaining(), 0);
     // 900 × (10 s − e) / 10 s is at most 9 from e = 9.9 s of the next window on.
     let wait = denied.decision().denied().unwrap().retry_after_nanos();
@@ -42,9 +42,9 @@ fn case_19_raised_and_lowered_live() {
 fn new_windows_begin_at_their_own_multiples() {
     let start = 1_500;
     let mut counter = PackedCounter::starting_at(quotas("4/1us"), start).unwrap();
-    assert!(counter.acquire_at(1_700, cost(4)).unwrap().is_allowed());
+    assert!(counter.decide_at(1_700, cost(4)).unwrap().is_allowed());
     counter.change_at(1_700, &quotas("4/300ns")).unwrap();
-    let denied = counter.acquire_at(1_700, Cost::ONE).unwrap();
+    let denied = counter.decide_at(1_700, Cost::ONE).unwrap();
     // The window from 1,500 on ends at 1,800; 4 × (300 − e) / 300 is at most 3 from e = 75 on.
     let wait = denied.denied().unwrap().retry_after_nanos();
     assert_eq!(wait, Some(175));
@@ -55,7 +55,7 @@ fn new_windows_begin_at_their_own_multiples() {
 #[test]
 fn what_cannot_be_held_is_an_error_that_changes_nothing() {
     let mut counter = PackedCounter::new(quotas("1000/60s")).unwrap();
-    assert!(counter.acquire_at(0, cost(1_000)).unwrap().is_allowed());
+    assert!(counter.decide_at(0, cost(1_000)).unwrap().is_allowed());
     let unit = counter.change_at(0, &quotas("10req/60s")).unwrap_err();
     assert!(matches!(unit, BuildError::UnitChanged { .. }), "{unit}");
     // A limit of 1 has room beside a window of 1 us; what is used has not.
@@ -89,9 +89,9 @@ proptest! {
         let mut now = 0;
         for (step, permits) in costs {
             now += step;
-            let answer = counter.acquire_at(now, cost(permits));
+            let answer = counter.decide_at(now, cost(permits));
             if answer.is_ok_and(|decision| decision.is_allowed()) {
-                prop_assert!(wide.acquire_at(now, cost(permits)).unwrap().is_allowed());
+                prop_assert!(wide.decide_at(now, cost(permits)).unwrap().is_allowed());
             }
         }
         now += later;

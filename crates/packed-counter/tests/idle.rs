@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use windowpane_core::one_word::{OneWordRule, SettleRule, Verdict};
-use windowpane_core::{AcquireError, Nanos, Quota};
+use windowpane_core::{Nanos, Quota, RequestError};
 use windowpane_packed_counter::TwoWindowRule;
 
 const SECOND: Nanos = 1_000_000_000;
@@ -62,7 +62,7 @@ fn a_count_of_the_window_before_alone_may_be_forgotten_a_window_sooner() {
 #[test]
 fn what_counts_to_the_end_of_the_range_is_never_forgotten() {
     let rule = rule("1000000/60s", 0);
-    let Err(AcquireError::TimeOutOfRange { last, .. }) = rule.decide(0, Nanos::MAX, 1) else {
+    let Err(RequestError::TimeOutOfRange { last, .. }) = rule.decide(0, Nanos::MAX, 1) else {
         panic!("24 bits of windows of a minute end before u64 does");
     };
     let window = 60 * SECOND;

@@ -1,7 +1,7 @@
 //! The counter against the two-window rule in rational arithmetic, written from the definition.
 
 use proptest::prelude::*;
-use windowpane_core::{AcquireError, Cost, Decision, MAX_WINDOW, Quota, RateLimiter, Unit};
+use windowpane_core::{Cost, Decision, MAX_WINDOW, Quota, RateLimiter, RequestError, Unit};
 use windowpane_packed_counter::PackedCounter;
 
 const TEN_YEARS: u64 = 10 * 365 * 86_400 * 1_000_000_000;
@@ -101,13 +101,13 @@ proptest! {
         let mut now = start * window;
         for Call { step, cost } in calls {
             now = now.saturating_add_signed(step).min(1 << 62);
-            let answer = counter.acquire_detailed_at(now, Cost::new(cost).unwrap());
+            let answer = counter.decide_detailed_at(now, Cost::new(cost).unwrap());
             if cost > limit {
-                let error = matches!(answer, Err(AcquireError::NeverFits { .. }));
+                let error = matches!(answer, Err(RequestError::NeverFits { .. }));
                 prop_assert!(error, "{answer:?}");
                 continue;
             }
-            if let Err(AcquireError::TimeOutOfRange { last, .. }) = answer {
+            if let Err(RequestError::TimeOutOfRange { last, .. }) = answer {
                 // Past the ten years that the range covers at least, nothing more is compared.
                 prop_assert!(now > last && last >= TEN_YEARS, "{now} {last}");
                 return Ok(());
@@ -148,7 +148,7 @@ fn an_idle_gap_of_any_length_inside_the_range_leaves_full_capacity() {
                 let half = window / 2;
                 assert!(
                     counter
-                        .acquire_at(half, Cost::new(limit).unwrap())
+                        .decide_at(half, Cost::new(limit).unwrap())
                         .unwrap()
                         .is_allowed()
                 );
@@ -162,7 +162,7 @@ fn an_idle_gap_of_any_length_inside_the_range_leaves_full_capacity() {
                         assert_eq!(peeked.remaining(), (limit - weight).saturating_sub(1));
                     }
                     Ok(peeked) => assert_eq!(peeked.remaining(), limit - 1, "after {gap} windows"),
-                    Err(AcquireError::TimeOutOfRange { now, last }) => {
+                    Err(RequestError::TimeOutOfRange { now, last }) => {
                         assert!(now > last, "{now} {last}");
                         // Ten years at least, and then an error, never a stale reading.
                         assert!(last >= TEN_YEARS);
@@ -179,16 +179,16 @@ fn an_idle_gap_of_any_length_inside_the_range_leaves_full_capacity() {
 fn the_range_ends_where_it_says() {
     let quota = Quota::from_nanos(1_000, 18_000, Unit::Permits).unwrap();
     let counter = PackedCounter::starting_at(quota, 1_700_000_000_000_000_000).unwrap();
-    let Err(AcquireError::TimeOutOfRange { last, .. }) = counter.acquire_at(u64::MAX, Cost::ONE)
+    let Err(RequestError::TimeOutOfRange { last, .. }) = counter.decide_at(u64::MAX, Cost::ONE)
     else {
         panic!("the end of u64 is out of this range");
     };
     assert!(matches!(
-        counter.acquire_at(last + 1, Cost::ONE),
-        Err(AcquireError::TimeOutOfRange { .. })
+        counter.decide_at(last + 1, Cost::ONE),
+        Err(RequestError::TimeOutOfRange { .. })
     ));
     assert!(counter.is_idle_at(last));
-    assert!(counter.acquire_at(last, Cost::ONE).unwrap().is_allowed());
+    assert!(counter.decide_at(last, Cost::ONE).unwrap().is_allowed());
     assert!(!counter.is_idle_at(last));
 }
 
@@ -201,8 +201,8 @@ fn the_start_moves_the_range_and_not_the_windows() {
     for (t, cost) in [(601, 10), (659, 1), (660, 1), (667, 1), (700, 4), (720, 9)] {
         let cost = Cost::new(cost).unwrap();
         assert_eq!(
-            early.acquire_detailed_at(t, cost),
-            late.acquire_detailed_at(t, cost),
+            early.decide_detailed_at(t, cost),
+            late.decide_detailed_at(t, cost),
             "at {t}"
         );
     }
@@ -218,7 +218,7 @@ fn the_ten_years_count_from_the_start_and_not_from_the_first_window() {
     let counter = PackedCounter::starting_at(quota, start).unwrap();
     assert!(
         counter
-            .acquire_at(start + required - 1, Cost::ONE)
+            .decide_at(start + required - 1, Cost::ONE)
             .unwrap()
             .is_allowed()
     );

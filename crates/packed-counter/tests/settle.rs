@@ -74,7 +74,7 @@ proptest! {
                     t += step;
                     let permits = permits * 100;
                     let fits = permits <= used.left(quota, t);
-                    let answer = counter.acquire_detailed_at(t, cost(permits)).unwrap();
+                    let answer = counter.decide_detailed_at(t, cost(permits)).unwrap();
                     prop_assert_eq!(answer.is_allowed(), fits);
                     if fits {
                         unsettled.push((used.0.len(), cost(permits)));
@@ -111,9 +111,9 @@ proptest! {
         let quota = Quota::from_nanos(limit, 1_000_000, Unit::Permits).unwrap();
         let counter = PackedCounter::new(quota).unwrap();
         let previous = previous % limit + 1;
-        prop_assert!(counter.acquire_at(999_999, cost(previous)).unwrap().is_allowed());
+        prop_assert!(counter.decide_at(999_999, cost(previous)).unwrap().is_allowed());
         let late = 2_000_000 - 1;
-        prop_assert!(counter.acquire_at(late, Cost::ONE).unwrap().is_allowed());
+        prop_assert!(counter.decide_at(late, Cost::ONE).unwrap().is_allowed());
         let actual = actual.max(limit);
         counter.settle_at(late, Cost::ONE, actual);
         let look = counter.peek_at(late, Cost::ONE).unwrap();
@@ -125,21 +125,21 @@ proptest! {
         counter.settle_at(999_999, cost(previous), 0);
         counter.settle_at(late, cost(u64::MAX), 0);
         prop_assert!(counter.is_idle_at(late));
-        prop_assert!(counter.acquire_at(late, cost(limit)).unwrap().is_allowed());
+        prop_assert!(counter.decide_at(late, cost(limit)).unwrap().is_allowed());
     }
 }
 
 #[test]
 fn a_charge_is_replaced_in_this_window_and_in_the_one_before_and_then_no_more() {
     let counter = counter("10/10ns");
-    assert!(counter.acquire_at(5, cost(8)).unwrap().is_allowed());
+    assert!(counter.decide_at(5, cost(8)).unwrap().is_allowed());
     counter.settle_at(5, cost(8), 2);
     assert_eq!(counter.peek_at(5, Cost::ONE).unwrap().remaining(), 7);
-    assert!(counter.acquire_at(12, cost(3)).unwrap().is_allowed());
+    assert!(counter.decide_at(12, cost(3)).unwrap().is_allowed());
     counter.settle_at(5, cost(2), 10);
     // 10 × 8/10 and 3 at 12 ns.
-    assert!(!counter.acquire_at(12, Cost::ONE).unwrap().is_allowed());
-    assert!(counter.acquire_at(25, Cost::ONE).unwrap().is_allowed());
+    assert!(!counter.decide_at(12, Cost::ONE).unwrap().is_allowed());
+    assert!(counter.decide_at(25, Cost::ONE).unwrap().is_allowed());
     counter.settle_at(5, cost(10), 0);
     // 3 × 5/10 rounds up to 2, and 1.
     assert_eq!(counter.peek_at(25, Cost::ONE).unwrap().remaining(), 6);
@@ -150,12 +150,12 @@ fn nine_pairs_of_taking_and_giving_back_leave_the_capacity_as_it_was() {
     let counter = counter("10/1s");
     for pair in 0..9 {
         let at = pair * 11_000_000;
-        assert!(counter.acquire_at(at, Cost::ONE).unwrap().is_allowed());
+        assert!(counter.decide_at(at, Cost::ONE).unwrap().is_allowed());
         counter.settle_at(at, Cost::ONE, 0);
     }
     assert!(
         counter
-            .acquire_at(99_000_000, cost(10))
+            .decide_at(99_000_000, cost(10))
             .unwrap()
             .is_allowed()
     );
@@ -166,7 +166,7 @@ fn nine_pairs_of_taking_and_giving_back_leave_the_capacity_as_it_was() {
 #[test]
 fn a_quota_of_requests_gives_nothing_back() {
     let counter = counter("2req/10ns");
-    assert!(counter.acquire_at(5, cost(8)).unwrap().is_allowed());
+    assert!(counter.decide_at(5, cost(8)).unwrap().is_allowed());
     counter.settle_at(5, cost(8), 0);
     assert_eq!(counter.peek_at(5, Cost::ONE).unwrap().remaining(), 0);
 }
@@ -175,7 +175,7 @@ fn a_quota_of_requests_gives_nothing_back() {
 #[test]
 fn what_was_forgotten_is_not_charged_to_the_window_before() {
     let counter = counter("4/100ns");
-    assert!(counter.acquire_at(100, Cost::ONE).unwrap().is_allowed());
+    assert!(counter.decide_at(100, Cost::ONE).unwrap().is_allowed());
     counter.reset();
     counter.settle_at(100, Cost::ONE, 4);
     let left = counter.peek_at(100, cost(4)).unwrap();

@@ -14,11 +14,11 @@ fn at_worst_one_less_than_twice_the_limit_falls_into_one_window() {
         // in a window's length from there.
         let start = 60 * SECOND - 1;
         let all = Cost::new(limit).unwrap();
-        assert!(counter.acquire_at(start, all).unwrap().is_allowed());
+        assert!(counter.decide_at(start, all).unwrap().is_allowed());
         let mut allowed = limit;
         let mut now = start + 1;
         while now < start + quota.window() {
-            match counter.acquire_at(now, Cost::ONE).unwrap().denied() {
+            match counter.decide_at(now, Cost::ONE).unwrap().denied() {
                 None => allowed += 1,
                 Some(denied) => now += denied.retry_after_nanos().unwrap(),
             }
@@ -31,7 +31,7 @@ fn at_worst_one_less_than_twice_the_limit_falls_into_one_window() {
 fn at_worst_a_client_gets_in_once_in_two_windows() {
     let quota: Quota = "1/60s".parse().unwrap();
     let counter = PackedCounter::new(quota).unwrap();
-    let asked = (0..600).map(|second| counter.acquire_at(second * SECOND, Cost::ONE).unwrap());
+    let asked = (0..600).map(|second| counter.decide_at(second * SECOND, Cost::ONE).unwrap());
     let allowed = asked.filter(|decision| decision.is_allowed()).count();
     assert_eq!(allowed, 5, "in ten minutes");
 }

@@ -1,4 +1,4 @@
-//! Two processes share a quota: each asks as often as it can, and together they get the limit.
+//! Two processes share a quota: each sends 80 requests, and together they are allowed the limit.
 //!
 //! ```sh
 //! cargo run -p windowpane-redis --example shared_quota [redis://127.0.0.1:6379]
@@ -6,38 +6,41 @@
 
 use std::process::{Command, ExitCode, Stdio};
 
-use windowpane_core::{AsyncKeyedRateLimiter, Cost, Quotas, StoreError};
+use windowpane_core::{AcquireError, Quota};
 use windowpane_redis::{Log, RedisLimiter, Store};
 
 const LIMIT: u32 = 100;
+const QUOTA: Quota = Quota::per_minute(LIMIT as u64);
 
-/// How many of 80 requests this process gets through.
-async fn requests_served(store: Store) -> Result<u32, StoreError> {
-    let quotas = Quotas::parse([format!("{LIMIT}/60s").as_str()])?;
-    let limiter = RedisLimiter::<Log>::new(store, quotas).expect("the log holds any quota");
-    let mut served = 0;
+/// Sends 80 requests and returns how many of them were allowed.
+async fn requests_allowed(store: Store, quota: Quota) -> Result<u32, Box<dyn std::error::Error>> {
+    let limiter = RedisLimiter::<Log>::new(store, quota)?;
+    let mut allowed = 0;
     for _ in 0..80 {
-        let answer = limiter.acquire_detailed("shared", Cost::ONE).await?;
-        served += u32::from(answer.detailed.is_allowed());
+        match limiter.try_acquire("shared").await {
+            Ok(_) => allowed += 1,
+            Err(AcquireError::Denied(_) | AcquireError::LimitIsZero { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
     }
-    Ok(served)
+    Ok(allowed)
 }
 
-/// The second process does what the first does, and prints its number.
+/// The second process sends its requests and prints how many were allowed.
 async fn run(address: &str, second: bool) -> Result<(), Box<dyn std::error::Error>> {
     let store = Store::at(address)?.connect().await?;
     if second {
-        println!("{}", requests_served(store).await?);
+        println!("{}", requests_allowed(store, QUOTA).await?);
         return Ok(());
     }
     let other = Command::new(std::env::current_exe()?)
         .args([address, "second"])
         .stdout(Stdio::piped())
         .spawn()?;
-    let here = requests_served(store).await?;
+    let here = requests_allowed(store, QUOTA).await?;
     let there = String::from_utf8(other.wait_with_output()?.stdout)?;
     let there: u32 = there.trim().parse()?;
-    println!("this process: {here} of 80 served, the other: {there} of 80");
+    println!("this process: {here} of 80 allowed, the other: {there} of 80");
     println!("together: {} of {LIMIT} a minute", here + there);
     Ok(())
 }
@@ -68,15 +71,29 @@ async fn two_stores_get_the_limit_together() {
     let Some(server) = server::Server::start() else {
         return;
     };
-    // A deadline that a busy machine keeps: this is about the quota.
+    // A deadline that a busy machine keeps: this test is about the quota.
     let ample = std::time::Duration::from_secs(5);
     let store = || async {
         let options = Store::at(&server.url()).unwrap().deadline(ample);
         options.connect_within(ample).await.unwrap()
     };
     let (one, two) = (store().await, store().await);
-    let (one, two) = tokio::join!(requests_served(one), requests_served(two));
+    let (one, two) = tokio::join!(requests_allowed(one, QUOTA), requests_allowed(two, QUOTA));
     let (one, two) = (one.unwrap(), two.unwrap());
     assert_eq!(one + two, LIMIT);
     assert!(one >= LIMIT - 80 && two >= LIMIT - 80);
+}
+
+#[cfg(test)]
+#[tokio::test]
+async fn nothing_is_allowed_at_a_limit_of_zero_or_without_a_store() {
+    let options = Store::at("redis://127.0.0.1:1/").unwrap();
+    let store = options.connect_in_background();
+    assert!(requests_allowed(store, QUOTA).await.is_err());
+    let Some(server) = server::Server::start() else {
+        return;
+    };
+    let store = Store::at(&server.url()).unwrap().connect().await.unwrap();
+    let allowed = requests_allowed(store, Quota::per_minute(0)).await;
+    assert_eq!(allowed.unwrap(), 0);
 }

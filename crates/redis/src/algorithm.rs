@@ -1,4 +1,4 @@
-//! The algorithms: which quotas each holds, and what its script is told.
+//! The algorithms: the quotas that each holds, and the arguments of its script.
 
 use redis::Cmd;
 use smallvec::SmallVec;
@@ -9,10 +9,10 @@ use crate::script::{
     DECIDE_GCRA, DECIDE_LOG, DECIDE_TWO_COUNTER, SETTLE_LOG, SETTLE_TWO_COUNTER, Script,
 };
 
-/// A number that a script holds without rounding is at most this.
+/// The largest number that a script holds without rounding.
 const EXACT: u64 = 1 << 53;
 
-/// The most permits that a limit or a charge may have: sums of them stay exact.
+/// The largest limit and charge: sums of them stay exact.
 pub(crate) const LARGEST_COUNT: u64 = EXACT / 4;
 
 /// The exact log: a list of what was accepted. Any number of quotas, of permits and of requests.
@@ -30,9 +30,9 @@ pub enum TwoCounter {}
 #[derive(Clone, Copy, Debug)]
 pub enum Gcra {}
 
-/// An algorithm that is run by a store: [`Log`], [`TwoCounter`] or [`Gcra`].
+/// An algorithm that a store runs: [`Log`], [`TwoCounter`] or [`Gcra`].
 pub trait Algorithm: sealed::Rule {
-    /// The algorithm's name, which is also part of its keys.
+    /// The algorithm's name, which is part of its keys.
     const NAME: &'static str;
 }
 
@@ -55,29 +55,29 @@ pub(crate) mod sealed {
     }
 }
 
-/// Quotas as the script of an algorithm is told them.
+/// Quotas as arguments of an algorithm's script.
 #[derive(Debug)]
 pub struct Plan {
     pub(crate) quotas: Quotas,
-    /// The numbers that a script is told after the charge, packed.
+    /// The numbers after the charge, packed.
     numbers: Vec<u8>,
-    /// What it is told beside them.
+    /// The text after the numbers.
     shape: Option<String>,
-    /// Whether the script is told the cost, or what the one quota counts of it.
-    told_cost: bool,
+    /// Whether the charge is the cost, or what the one quota counts of it.
+    sends_cost: bool,
 }
 
 impl Plan {
-    /// What the script is told of a cost.
+    /// Returns the charge that the script receives for `cost`.
     pub(crate) fn charge(&self, cost: Cost) -> u64 {
-        match self.told_cost {
+        match self.sends_cost {
             true => cost.get(),
             false => self.quotas[0].charge(cost),
         }
     }
 
-    /// Adds to `command` what the script is told to decide `cost`, or with `peek` to look.
-    pub(crate) fn tell(&self, command: &mut Cmd, cost: Cost, peek: bool) {
+    /// Adds to `command` the arguments to decide `cost`, or to peek.
+    pub(crate) fn add_arguments(&self, command: &mut Cmd, cost: Cost, peek: bool) {
         let mut numbers = SmallVec::<[u8; 128]>::from_slice(&packed(self.charge(cost)));
         numbers.extend_from_slice(&self.numbers);
         command.arg(&numbers[..]);
@@ -90,7 +90,7 @@ impl Plan {
     }
 }
 
-/// As scripts unpack a number: a double, which holds it exactly up to 2^53.
+/// A number as scripts unpack it: a double, which is exact up to 2^53.
 fn packed(number: u64) -> [u8; 8] {
     (number as f64).to_le_bytes()
 }
@@ -103,7 +103,7 @@ fn micros(quota: &Quota) -> Result<u64, ConfigError> {
     }
 }
 
-/// The longest that a key may live, in milliseconds: two windows, in whole ones, and at least 2.
+/// The longest time to live of a key: two windows, rounded up to milliseconds, at least 2.
 fn longest_life(window_micros: u64) -> u64 {
     (2 * window_micros).div_ceil(1_000).max(2)
 }
@@ -146,7 +146,7 @@ impl sealed::Rule for Log {
         let mut numbers = vec![longest_life(longest), longest, quotas.len() as u64];
         let mut shape = Vec::new();
         for quota in quotas.iter() {
-            // Settled charges may exceed the limit; the script lets them reach twice the largest.
+            // Settled charges may exceed the limit; the script caps them at twice the largest.
             at_most(
                 Self::NAME,
                 *quota,
@@ -165,7 +165,7 @@ impl sealed::Rule for Log {
             quotas,
             numbers: numbers.into_iter().flat_map(packed).collect(),
             shape: Some(shape.join(",")),
-            told_cost: true,
+            sends_cost: true,
         })
     }
 
@@ -200,7 +200,7 @@ impl sealed::Rule for TwoCounter {
             numbers: numbers.into_iter().flat_map(packed).collect(),
             shape: None,
             quotas,
-            told_cost: false,
+            sends_cost: false,
         })
     }
 
@@ -238,7 +238,7 @@ impl sealed::Rule for Gcra {
             numbers: numbers.into_iter().flat_map(packed).collect(),
             shape: None,
             quotas,
-            told_cost: false,
+            sends_cost: false,
         })
     }
 
@@ -253,56 +253,56 @@ mod tests {
     use super::*;
 
     fn quotas(texts: &[&str]) -> Quotas {
-        Quotas::parse(texts.iter().copied()).unwrap()
+        Quotas::parse(texts).unwrap()
     }
 
-    fn refusal(plan: Result<Plan, ConfigError>) -> String {
+    fn error_of(plan: Result<Plan, ConfigError>) -> String {
         plan.map(|plan| plan.numbers).unwrap_err().to_string()
     }
 
-    /// What a plan tells its script of `cost`, as numbers and texts.
-    fn told(plan: &Plan, cost: Cost, peek: bool) -> String {
+    /// The arguments for `cost`, as numbers and texts.
+    fn arguments(plan: &Plan, cost: Cost, peek: bool) -> String {
         let mut command = Cmd::new();
-        plan.tell(&mut command, cost, peek);
-        let mut told = Vec::new();
+        plan.add_arguments(&mut command, cost, peek);
+        let mut arguments = Vec::new();
         for argument in command.args_iter() {
             let redis::Arg::Simple(bytes) = argument else {
                 panic!("not an argument");
             };
-            if told.is_empty() {
+            if arguments.is_empty() {
                 let (numbers, rest) = bytes.as_chunks::<8>();
                 assert!(rest.is_empty());
                 let number = |n: &[u8; 8]| f64::from_le_bytes(*n).to_string();
-                told.extend(numbers.iter().map(number));
+                arguments.extend(numbers.iter().map(number));
             } else {
-                told.push(String::from_utf8(bytes.into()).unwrap());
+                arguments.push(String::from_utf8(bytes.into()).unwrap());
             }
         }
-        told.join(" ")
+        arguments.join(" ")
     }
 
     #[test]
-    fn the_log_is_told_every_quota_and_its_longest_window() {
+    fn the_log_receives_every_quota_and_its_longest_window() {
         let plan = Log::plan(quotas(&["100000/60s", "60req/250ms"])).unwrap();
         let numbers = "7 120000 60000000 2 0 100000 60000000 1 60 250000 p60000000,r250000";
-        assert_eq!(told(&plan, Cost::of::<7>(), false), numbers);
+        assert_eq!(arguments(&plan, Cost::of::<7>(), false), numbers);
         let peek = format!("{numbers} peek");
-        assert_eq!(told(&plan, Cost::of::<7>(), true), peek);
+        assert_eq!(arguments(&plan, Cost::of::<7>(), true), peek);
     }
 
     #[test]
-    fn those_with_one_quota_are_told_what_it_counts() {
+    fn one_quota_is_sent_as_what_it_counts() {
         let plan = TwoCounter::plan(quotas(&["60req/1m"])).unwrap();
         let numbers = "1 120000 60 60000000";
-        assert_eq!(told(&plan, Cost::of::<7>(), false), numbers);
+        assert_eq!(arguments(&plan, Cost::of::<7>(), false), numbers);
         let plan = Gcra::plan(quotas(&["7/10s"])).unwrap();
         let numbers = "7 20000 7 1428572 10000004 peek";
-        assert_eq!(told(&plan, Cost::of::<7>(), true), numbers);
+        assert_eq!(arguments(&plan, Cost::of::<7>(), true), numbers);
     }
 
     #[test]
-    fn what_a_script_cannot_hold_is_refused_with_what_can() {
-        let error = refusal(TwoCounter::plan(quotas(&["104250/1d"])));
+    fn a_limit_beyond_a_script_is_an_error_that_names_the_most() {
+        let error = error_of(TwoCounter::plan(quotas(&["104250/1d"])));
         assert_eq!(
             error,
             "two-counter holds limits up to 104249 with the window of 104250/1d: a script's numbers are exact up to \
@@ -310,11 +310,11 @@ mod tests {
         );
         assert!(TwoCounter::plan(quotas(&["104249/1d"])).is_ok());
         assert!(Gcra::plan(quotas(&["1000/1ms"])).is_ok());
-        let error = refusal(Gcra::plan(quotas(&["1001/1ms"])));
+        let error = error_of(Gcra::plan(quotas(&["1001/1ms"])));
         assert!(error.contains("up to 1000 with"), "{error}");
         let most = format!("{}/365d", 1_u64 << 51);
         assert!(Log::plan(quotas(&[&most])).is_ok());
-        let error = refusal(Log::plan(quotas(&[&format!("{}/1s", (1_u64 << 51) + 1)])));
+        let error = error_of(Log::plan(quotas(&[&format!("{}/1s", (1_u64 << 51) + 1)])));
         assert!(error.contains("2251799813685248"), "{error}");
     }
 
@@ -323,16 +323,16 @@ mod tests {
         let plans = [Log::plan, TwoCounter::plan, Gcra::plan];
         for plan in plans {
             assert!(plan(quotas(&["1/1us"])).is_ok());
-            let error = refusal(plan(quotas(&["1/1500ns"])));
+            let error = error_of(plan(quotas(&["1/1500ns"])));
             assert!(error.contains("1/1500ns"), "{error}");
         }
     }
 
     #[test]
-    fn several_quotas_are_the_logs() {
+    fn only_the_log_holds_several_quotas() {
         let two = quotas(&["10/1s", "100/60s"]);
         for plan in [TwoCounter::plan, Gcra::plan] {
-            let error = refusal(plan(two.clone()));
+            let error = error_of(plan(two.clone()));
             assert!(error.contains("one quota, not 2"), "{error}");
         }
     }

@@ -1,4 +1,4 @@
-//! What happened, counted.
+//! Counters of calls and decisions.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -39,48 +39,47 @@ impl Counter {
 }
 
 counters! {
-    /// What a store's connection went through, since it was made.
-    StoreCounters => StoreCounts {
+    /// The counts of a store's calls and connections since it was made.
+    StoreCounters => StoreStats {
         /// Calls that were sent.
         sent,
-        /// Calls that got no answer before their deadline.
+        /// Calls that had no answer before their deadline.
         timeouts,
-        /// Calls that were answered with an error of the server.
-        refused,
+        /// Calls that the server answered with an error.
+        server_errors,
         /// Calls whose connection broke while they waited.
         broken,
-        /// Calls that were answered at once because there was no connection: the outage cost them
-        /// nothing.
+        /// Calls that ended at once because there was no connection.
         not_sent,
-        /// How often a working connection was given up.
-        given_up,
-        /// How often a connection was made.
-        connected,
+        /// Connections that were made.
+        connections,
+        /// Connections that broke, or were dropped because no call had an answer.
+        dropped,
         /// Attempts to connect that failed.
-        not_connected,
-        /// Scripts sent whole because the server did not know them.
+        failed_attempts,
+        /// Scripts that were sent whole because the server did not have them.
         scripts_sent,
     }
 }
 
 counters! {
-    /// What a limiter answered, since it was made.
-    LimiterCounters => LimiterCounts {
-        /// Allowed by the store.
+    /// The counts of a limiter's decisions since it was made.
+    LimiterCounters => LimiterStats {
+        /// Requests that the store allowed.
         allowed,
-        /// Denied by the store.
+        /// Requests that the store denied.
         denied,
-        /// Denied from the deny cache, without asking.
+        /// Requests that the deny cache denied, without a round trip.
         denied_by_cache,
-        /// Costs that could never fit, without asking.
+        /// Requests whose cost could never fit. The store was not asked.
         never_fits,
-        /// Calls that the store did not decide.
+        /// Requests for which the store was unavailable.
         unavailable,
-        /// Of those, allowed by the policy.
+        /// Of those, requests that the policy allowed.
         allowed_by_policy,
-        /// Of those, denied by the policy.
+        /// Of those, requests that the policy denied.
         denied_by_policy,
-        /// Charges settled; those that had left every window are not among them.
+        /// Charges that were settled. A charge that had left every window is not counted.
         settled,
     }
 }

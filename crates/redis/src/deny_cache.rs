@@ -1,57 +1,55 @@
-//! What the store denied, remembered until it would allow it: denials without a round trip.
+//! Local cache of denials whose time to retry has not come.
 //!
-//! When is a remembered denial still right? The store decided at some instant after the call was
-//! sent and before its answer came, and said "not before `wait` from now", of that cost. So until
-//! `sent + wait` the store would deny, too, whatever others do meanwhile: what they consume only
-//! prolongs it. The time is measured by this machine's monotonic clock; it counts from the
-//! *sending*, the earliest instant that the store can have meant, and a thousandth of the wait is
-//! left off, for two clocks that drift apart. Hence nobody is denied here whom the store would
-//! allow. The wait that callers are told counts from the *answer*, the latest instant: told too
-//! early they would come in vain.
+//! The store decided after the call was sent and before its answer came. It returned a wait for that
+//! cost. Until `sent + wait` it would deny the same cost again: what others consume meanwhile only
+//! prolongs the denial. The cache measures by this machine's monotonic clock.
 //!
-//! A larger cost would be denied, too, but for how long and by which quota only the store knows, so it
-//! is asked.
+//! - It denies from the *sending*, the earliest instant of the decision, less a thousandth of the wait
+//!   for clocks that drift apart. So it denies no request that the store would allow.
+//! - It returns waits from the *answer*, the latest instant of the decision. So no caller comes back
+//!   too early.
 //!
-//! What makes room before its time makes a remembered denial too strict: a charge settled at less
-//! than its estimate, a reset, a larger limit. This process forgets what it remembers of the key
-//! then, and what the store answers to calls already under way is not remembered: each shard counts
-//! how often it forgot, and a call tells what that [epoch](DenyCache::epoch) was before it began.
-//! Other processes cannot tell it, so there it holds until the wait that was told is over.
+//! The store would deny a larger cost, too, but only the store knows the wait and the quota.
+//!
+//! Permits can become free early: by a charge settled below its estimate, a reset, a larger limit.
+//! Then this process forgets the denials of the key, and does not remember the answers of calls under
+//! way. Each shard counts in an [epoch](DenyCache::epoch) how often it forgot, and a call passes the
+//! epoch from before it began. Other processes keep their denials until the wait is over.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use windowpane_core::{Answer, Cost, Decision, Denied, Detailed, Nanos, PerQuota, Quotas};
+use windowpane_core::{Answer, Cost, Decision, Denial, Detailed, Nanos, PerQuota, Quotas};
 
-/// A power of two: keys that fall into different shards do not wait for each other.
+/// A power of two. Keys of different shards do not wait for each other.
 const SHARDS: usize = 16;
 
-/// Denials by key, at most so many.
+/// Denials by key, up to a capacity.
 pub(crate) struct DenyCache {
     shards: Box<[Mutex<Shard>]>,
     hasher: RandomState,
-    /// How many denials a shard holds; 0 if none are remembered.
-    room: usize,
+    /// The capacity of a shard in denials; 0 turns the cache off.
+    capacity: usize,
 }
 
 #[derive(Default)]
 struct Shard {
     denials: HashMap<Box<str>, Remembered>,
-    /// Keys in the order in which they were first remembered, for whom to forget when it is full.
+    /// Keys in the order in which they were first remembered; the oldest is evicted first.
     order: VecDeque<Box<str>>,
-    /// How often something was forgotten because room was made.
+    /// The number of times that denials were forgotten because permits became free.
     epoch: u64,
 }
 
 /// A denial of a cost.
 struct Remembered {
     cost: Cost,
-    /// Denied here before this.
+    /// The cache denies before this time.
     until: Instant,
-    /// Told to come back at this time.
-    told: Instant,
+    /// The time to retry that callers receive.
+    retry_at: Instant,
     more_at: Option<Instant>,
     quota: usize,
     left: PerQuota,
@@ -63,7 +61,7 @@ impl DenyCache {
         DenyCache {
             shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
             hasher: RandomState::new(),
-            room: capacity.div_ceil(SHARDS),
+            capacity: capacity.div_ceil(SHARDS),
         }
     }
 
@@ -73,21 +71,21 @@ impl DenyCache {
     }
 
     fn lock(&self, index: usize) -> MutexGuard<'_, Shard> {
-        // A shard is whole after each of its changes.
+        // A shard is consistent after each change, so a poisoned lock is usable.
         self.shards[index].lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// What a call tells [`denial`](Self::denial) and [`remember`](Self::remember): read before the
-    /// quotas are, so that quotas of another epoch are never taken for these.
+    /// Returns the epoch for [`denial`](Self::denial) and [`remember`](Self::remember). A call reads it
+    /// before the quotas, so that it never mixes quotas and denials of different epochs.
     pub(crate) fn epoch(&self, key: &str) -> u64 {
-        match self.room {
+        match self.capacity {
             0 => 0,
             _ => self.shard(key).epoch,
         }
     }
 
-    /// The denial of `cost` at `now`, if the store would deny it, too, and nothing was forgotten since
-    /// `epoch`. O(1), no allocation for up to four quotas.
+    /// Returns the denial of `cost` at `now`, if the store would deny it, too, and nothing was
+    /// forgotten since `epoch`. O(1), no allocation for up to four quotas.
     pub(crate) fn denial(
         &self,
         key: &str,
@@ -96,7 +94,7 @@ impl DenyCache {
         quotas: &Quotas,
         epoch: u64,
     ) -> Option<Answer> {
-        if self.room == 0 {
+        if self.capacity == 0 {
             return None;
         }
         let shard = self.shard(key);
@@ -105,7 +103,7 @@ impl DenyCache {
             return None;
         }
         let wait = |at: Instant| nanos(at.saturating_duration_since(now)).max(1);
-        let denied = Denied::new(remembered.quota, Some(wait(remembered.told)));
+        let denied = Denial::new(remembered.quota, Some(wait(remembered.retry_at)));
         let left = remembered.left.clone();
         let more_after = remembered.more_at.map(wait);
         drop(shard);
@@ -130,12 +128,13 @@ impl DenyCache {
         let Some(denied) = answer.detailed.decision().denied() else {
             return;
         };
-        // Where no wait helps, a changed limit would; and no instant is so far that it could be told.
-        let Some(wait) = denied.retry_after().filter(|_| self.room > 0) else {
+        // A limit of 0 has no wait.
+        let Some(wait) = denied.retry_after().filter(|_| self.capacity > 0) else {
             return;
         };
         let sure = wait - wait / 1_000;
-        let (Some(until), Some(told)) = (sent.checked_add(sure), answered.checked_add(wait)) else {
+        let (Some(until), Some(retry_at)) = (sent.checked_add(sure), answered.checked_add(wait))
+        else {
             return;
         };
         if until <= answered {
@@ -144,7 +143,7 @@ impl DenyCache {
         let remembered = Remembered {
             cost,
             until,
-            told,
+            retry_at,
             more_at: answer
                 .more_after
                 .and_then(|more| answered.checked_add(Duration::from_nanos(more))),
@@ -153,17 +152,31 @@ impl DenyCache {
         };
         let mut shard = self.shard(key);
         if shard.epoch == epoch {
-            shard.remember(key, remembered, self.room);
+            shard.remember(key, remembered, self.capacity);
         }
     }
 
     /// Forgets what was denied to `key`.
     pub(crate) fn forget(&self, key: &str) {
-        if self.room > 0 {
+        if self.capacity > 0 {
             let mut shard = self.shard(key);
             shard.denials.remove(key);
             shard.epoch += 1;
         }
+    }
+
+    /// Forgets what was denied to `key` when the returned value is dropped: at the end of a call that
+    /// frees permits, or when its caller drops the call, which may reach the store nevertheless.
+    pub(crate) fn forget_at_end<'c>(&'c self, key: &'c str) -> impl Drop + 'c {
+        struct AtEnd<'c>(&'c DenyCache, &'c str);
+
+        impl Drop for AtEnd<'_> {
+            fn drop(&mut self) {
+                self.0.forget(self.1);
+            }
+        }
+
+        AtEnd(self, key)
     }
 
     /// Forgets all.
@@ -178,7 +191,7 @@ impl DenyCache {
         }
     }
 
-    /// How many denials are held.
+    /// The number of denials held.
     #[cfg(test)]
     fn len(&self) -> usize {
         (0..SHARDS).map(|i| self.lock(i).denials.len()).sum()
@@ -186,14 +199,14 @@ impl DenyCache {
 }
 
 impl Shard {
-    fn remember(&mut self, key: &str, new: Remembered, room: usize) {
+    fn remember(&mut self, key: &str, new: Remembered, capacity: usize) {
         if let Some(old) = self.denials.get_mut(key) {
             *old = new;
             return;
         }
-        // The oldest makes room, over or not: a call more to the store is all that costs. A key that
-        // was forgotten meanwhile stands in the order still, so the order is what is bounded.
-        while self.order.len() >= room {
+        // Evict the oldest, expired or not: that costs one more call to the store. A key that was
+        // forgotten meanwhile is still in the order, so the order is bounded.
+        while self.order.len() >= capacity {
             if let Some(oldest) = self.order.pop_front() {
                 self.denials.remove(&oldest);
             }
@@ -216,7 +229,7 @@ mod tests {
     }
 
     fn denied(wait: Nanos, left: u64) -> Answer {
-        let denied = Decision::Denied(Denied::new(0, Some(wait)));
+        let denied = Decision::Denied(Denial::new(0, Some(wait)));
         Answer {
             detailed: Detailed::new(denied, &quotas(), PerQuota::from_slice(&[left])),
             more_after: Some(wait / 2),
@@ -250,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn it_denies_until_the_wait_is_over_counted_from_the_sending() {
+    fn denials_last_from_the_sending_until_the_wait_is_over() {
         let cache = DenyCache::new(100);
         let sent = Instant::now();
         let answered = sent + seconds(1);
@@ -263,12 +276,12 @@ mod tests {
             answered,
         );
         let ask = |at| denial(&cache, "k", Cost::ONE, at);
-        let told = ask(answered).unwrap();
-        // Told from the answer, so that nobody comes too early ...
-        assert_eq!(told.detailed.decision().retry_after(), Some(seconds(10)));
-        assert_eq!(told.more_after, Some(5 * SECOND));
-        assert_eq!(told.detailed.remaining_per_quota(), [0]);
-        // ... denied from the sending, less a thousandth, so that nobody is denied for too long.
+        let denied = ask(answered).unwrap();
+        // The wait counts from the answer, so that no caller comes back too early ...
+        assert_eq!(denied.detailed.decision().retry_after(), Some(seconds(10)));
+        assert_eq!(denied.more_after, Some(5 * SECOND));
+        assert_eq!(denied.detailed.remaining_per_quota(), [0]);
+        // ... and the denial from the sending, less a thousandth, so that it ends in time.
         assert_eq!(
             wait(ask(sent + Duration::from_millis(9_989))),
             Some(Duration::from_millis(1_011))
@@ -277,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn it_denies_the_same_cost_and_no_other_and_no_other_key() {
+    fn denials_are_of_one_key_and_cost() {
         let cache = DenyCache::new(100);
         let now = Instant::now();
         let remember = |cost: u64, wait, left| {
@@ -290,20 +303,20 @@ mod tests {
         assert!(ask("k", 4).is_none(), "less may fit");
         assert!(ask("k", 6).is_none(), "more may have to wait for longer");
         assert!(ask("l", 5).is_none());
-        // The newest takes the place.
+        // The newest denial replaces it.
         remember(7, 30 * SECOND, 4);
         assert_eq!(wait(ask("k", 7)), Some(seconds(30)));
         assert!(ask("k", 5).is_none());
     }
 
     #[test]
-    fn what_was_under_way_when_room_was_made_is_not_remembered() {
+    fn answers_under_way_are_not_remembered_after_forgetting() {
         let cache = DenyCache::new(100);
         let now = Instant::now();
-        let makes_room: [&dyn Fn(); 2] = [&|| cache.forget("k"), &|| cache.clear()];
-        for make_room in makes_room {
+        let forgets: [&dyn Fn(); 2] = [&|| cache.forget("k"), &|| cache.clear()];
+        for forget in forgets {
             let epoch = cache.epoch("k");
-            make_room();
+            forget();
             cache.remember("k", Cost::ONE, &denied(SECOND, 0), now, now, epoch);
             assert!(denial(&cache, "k", Cost::ONE, now).is_none());
             remember(&cache, "k", Cost::ONE, &denied(SECOND, 0), now, now);
@@ -315,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_room_is_forgotten() {
+    fn forgotten_keys_are_not_denied() {
         let cache = DenyCache::new(100);
         let now = Instant::now();
         let ask = |key| denial(&cache, key, Cost::ONE, now).is_some();
@@ -326,8 +339,8 @@ mod tests {
         assert!(!ask("k") && ask("l"));
         cache.clear();
         assert!(!ask("l"));
-        // An allowance, and a denial that no wait ends, are not remembered.
-        let never = Decision::Denied(Denied::new(0, None));
+        // An allowance and a denial without a wait are not remembered.
+        let never = Decision::Denied(Denial::new(0, None));
         for decision in [never, Decision::Allowed { at: 1 }] {
             let detailed = Detailed::new(decision, &quotas(), PerQuota::from_slice(&[0]));
             let answer = Answer {
@@ -341,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn it_holds_so_many_and_no_more() {
+    fn the_cache_is_bounded() {
         let cache = DenyCache::new(64);
         let now = Instant::now();
         for i in 0..10_000 {

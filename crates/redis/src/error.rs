@@ -1,23 +1,26 @@
-//! What can be wrong with what a program asks for, each with what would work.
+//! The errors of building a store or a limiter. Each says what would work.
 
 use thiserror::Error;
-use windowpane_core::Quota;
+use windowpane_core::{BuildError, Quota};
 
 /// A store or a limiter that cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ConfigError {
+    /// The quotas are malformed, or there is none.
+    #[error(transparent)]
+    Quotas(#[from] BuildError),
     /// The algorithm holds one quota.
-    #[error("{algorithm} holds one quota, not {given}: for several at once take the log")]
+    #[error("{algorithm} holds one quota, not {given}: for several use the log")]
     TooManyQuotas {
         /// The algorithm's name.
         algorithm: &'static str,
-        /// How many were given.
+        /// The number given.
         given: usize,
     },
-    /// A window is no whole number of microseconds.
+    /// A window that is not a whole number of microseconds.
     #[error(
-        "the window of {quota} is no whole number of microseconds, and the server's clock tells no less"
+        "the window of {quota} is not a whole number of microseconds, which is the resolution of the server's clock"
     )]
     NotMicroseconds {
         /// The quota given.
@@ -46,12 +49,12 @@ pub enum ConfigError {
         /// The prefix given.
         prefix: String,
     },
-    /// An address that is none.
+    /// A malformed address.
     #[error(
-        "`{address}` is no address of a store ({reason}): expected one such as redis://127.0.0.1:6379"
+        "`{address}` is not the address of a store ({reason}): expected one such as redis://127.0.0.1:6379"
     )]
     Address {
-        /// What was given.
+        /// The address given, without a password.
         address: String,
         /// What is wrong with it.
         reason: String,
@@ -60,12 +63,13 @@ pub enum ConfigError {
 
 /// The store could not be reached at the start.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 #[error("the store at {address} was not reached within {waited_ms} ms: {reason}")]
 pub struct ConnectError {
-    /// Where.
+    /// The address, without a password.
     pub address: String,
-    /// How long it was tried, in milliseconds.
+    /// The time spent, in milliseconds.
     pub waited_ms: u64,
-    /// What happened last.
+    /// Why the last attempt failed.
     pub reason: String,
 }

@@ -1,7 +1,10 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
+#![warn(missing_debug_implementations)]
 
+mod acquire;
 mod algorithm;
+mod builder;
 mod counters;
 mod deny_cache;
 mod error;
@@ -14,8 +17,9 @@ mod script;
 mod store;
 
 pub use algorithm::{Algorithm, Gcra, Log, Settles, TwoCounter};
-pub use counters::{LimiterCounts, StoreCounts};
+pub use builder::{Builder, DENY_CACHE};
+pub use counters::{LimiterStats, StoreStats};
 pub use error::{ConfigError, ConnectError};
-pub use limiter::{By, DENY_CACHE, Decided, RedisLimiter};
+pub use limiter::{By, Decided, RedisLimiter};
 pub use policy::{WhenUnavailable, share};
 pub use store::{Store, StoreOptions};

@@ -7,36 +7,35 @@ use std::sync::{Arc, RwLock};
 use redis::Cmd;
 use tokio::time::Instant;
 use windowpane_core::{
-    Answer, AsyncKeyedRateLimiter, AsyncKeyedSettle, Charge, Cost, Nanos, Quotas, StoreError,
+    Answer, AsyncKeyedRateLimiter, AsyncKeyedSettle, Charge, Cost, IntoQuotas, Nanos, Quotas,
+    StoreError,
 };
 
 use crate::algorithm::{Algorithm, LARGEST_COUNT, Plan, Settles};
-use crate::counters::{LimiterCounters, LimiterCounts};
+use crate::builder::Builder;
+use crate::counters::{LimiterCounters, LimiterStats};
 use crate::deny_cache::DenyCache;
 use crate::error::ConfigError;
-use crate::policy::WhenUnavailable;
+use crate::policy::{UNRECORDED, WhenUnavailable};
 use crate::reply;
 use crate::store::{Failure, Store};
 
-/// How many denied keys a limiter remembers unless said.
-pub const DENY_CACHE: usize = 10_000;
-
 /// A rate limiter whose keys are in a [`Store`], so that every machine that shares the store shares
-/// the quotas: [`Log`](crate::Log), [`TwoCounter`](crate::TwoCounter) or [`Gcra`](crate::Gcra).
+/// the quotas. `A` is the algorithm: [`Log`](crate::Log), [`TwoCounter`](crate::TwoCounter) or
+/// [`Gcra`](crate::Gcra).
 ///
-/// One round trip a decision, by the server's clock; none for a denial that the [deny
-/// cache](Self::deny_cache) knows. Clones share everything.
+/// A decision takes one round trip, by the server's clock. A denial that the [deny
+/// cache](Builder::deny_cache) holds takes none. Clones share everything.
 ///
 /// ```no_run
-/// use windowpane_core::{AsyncKeyedRateLimiter, Cost, Quotas};
 /// use windowpane_redis::{Log, RedisLimiter, Store};
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let store = Store::at("redis://127.0.0.1:6379")?.connect().await?;
-/// let limiter = RedisLimiter::<Log>::new(store, Quotas::parse(["100/60s", "10/1s"])?)?;
-/// let answer = limiter.acquire_detailed("alice", Cost::ONE).await?;
-/// if let Some(wait) = answer.detailed.decision().retry_after() {
-///     println!("come back in {wait:?}");
+/// let limiter = RedisLimiter::<Log>::new(store, "100/60s, 10/1s")?;
+/// match limiter.try_acquire("alice").await {
+///     Ok(_) => println!("allowed"),
+///     Err(error) => println!("{error}"),
 /// }
 /// # Ok(())
 /// # }
@@ -55,23 +54,24 @@ struct Inner {
     counters: LimiterCounters,
 }
 
-/// An answer, and whose it is.
+/// A decision, and what made it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[must_use = "a decision that nobody reads limits nothing"]
+#[must_use = "a decision that is not read limits nothing"]
+#[non_exhaustive]
 pub struct Decided {
     /// The decision and what remains.
     pub answer: Answer,
-    /// Who decided.
+    /// What made the decision.
     pub by: By,
 }
 
-/// Who decided.
+/// What made a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum By {
     /// The store.
     Store,
-    /// The store, earlier: it had denied this cost, and not before a time that is not yet.
+    /// The deny cache: the store had denied this cost, and the time to retry has not come.
     DenyCache,
     /// The [policy](WhenUnavailable), because the store is unavailable.
     Policy {
@@ -81,123 +81,122 @@ pub enum By {
 }
 
 impl<A: Algorithm> RedisLimiter<A> {
-    /// A limiter of `quotas` for every key.
+    /// A limiter of `quotas` for every key, with the default options.
     ///
     /// # Errors
-    /// [`ConfigError`] if the algorithm cannot hold the quotas; it says what can.
-    pub fn new(store: Store, quotas: impl Into<Quotas>) -> Result<Self, ConfigError> {
-        let plan = A::plan(quotas.into())?;
-        Ok(Self::of(Inner {
-            store,
-            prefix: "windowpane".into(),
-            plan: RwLock::new(Arc::new(plan)),
-            when_unavailable: WhenUnavailable::default(),
-            deny_cache: DenyCache::new(DENY_CACHE),
-            counters: LimiterCounters::default(),
-        }))
+    /// [`ConfigError`] if the algorithm cannot hold the quotas; it names what can.
+    pub fn new(store: Store, quotas: impl IntoQuotas) -> Result<Self, ConfigError> {
+        Self::builder(store, quotas).build()
     }
 
-    fn of(inner: Inner) -> Self {
+    /// The options of a limiter of `quotas` for every key.
+    ///
+    /// ```no_run
+    /// use windowpane_redis::{Log, RedisLimiter, Store, WhenUnavailable};
+    ///
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let store = Store::at("redis://127.0.0.1:6379")?.connect().await?;
+    /// let limiter = RedisLimiter::<Log>::builder(store, "100/60s, 10/1s")
+    ///     .prefix("login")
+    ///     .when_unavailable(WhenUnavailable::Deny)
+    ///     .deny_cache(1_000)
+    ///     .build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn builder(store: Store, quotas: impl IntoQuotas) -> Builder<A> {
+        Builder::new(store, quotas)
+    }
+
+    pub(crate) fn of(
+        store: Store,
+        prefix: String,
+        plan: Plan,
+        when_unavailable: WhenUnavailable,
+        deny_cache: DenyCache,
+    ) -> Self {
         RedisLimiter {
-            inner: Arc::new(inner),
+            inner: Arc::new(Inner {
+                store,
+                prefix,
+                plan: RwLock::new(Arc::new(plan)),
+                when_unavailable,
+                deny_cache,
+                counters: LimiterCounters::default(),
+            }),
             algorithm: PhantomData,
         }
     }
 
-    /// The same before it is shared, with something changed.
-    fn with(self, change: impl FnOnce(&mut Inner)) -> Self {
-        let mut inner =
-            Arc::into_inner(self.inner).expect("a limiter is set up before it is cloned");
-        change(&mut inner);
-        Self::of(inner)
-    }
-
-    /// Keys are called `prefix:ALGORITHM:{KEY}`; the prefix is `windowpane` unless said. Limiters of
-    /// one prefix and algorithm share what was accepted for a key, others share nothing.
+    /// Changes the quotas, from this process's next decision on. What was accepted is kept and counts
+    /// against the new quotas. Processes with different quotas on the same keys each decide by their
+    /// own.
     ///
     /// # Errors
-    /// [`ConfigError::BraceInPrefix`]: braces mark what a cluster hashes, which is the key.
-    ///
-    /// # Panics
-    /// If the limiter has been cloned.
-    pub fn prefix(self, prefix: impl Into<String>) -> Result<Self, ConfigError> {
-        let prefix = prefix.into();
-        if prefix.contains(['{', '}']) {
-            return Err(ConfigError::BraceInPrefix { prefix });
-        }
-        Ok(self.with(|inner| inner.prefix = prefix))
-    }
-
-    /// What to answer when the store is unavailable; [`WhenUnavailable::Tell`] unless said.
-    ///
-    /// # Panics
-    /// If the limiter has been cloned.
-    pub fn when_unavailable(self, policy: WhenUnavailable) -> Self {
-        self.with(|inner| inner.when_unavailable = policy)
-    }
-
-    /// For how many keys to remember until when the store denies them: [`DENY_CACHE`] unless said, 0
-    /// for none. A remembered denial costs no round trip. It is right unless room is made before its
-    /// time, by another process that settles a charge at less than its estimate, resets the key or
-    /// raises the limit: then the key is denied for as long as it was told.
-    ///
-    /// # Panics
-    /// If the limiter has been cloned.
-    pub fn deny_cache(self, keys: usize) -> Self {
-        self.with(|inner| inner.deny_cache = DenyCache::new(keys))
-    }
-
-    /// Changes the quotas, from this process's next decision on; what was accepted is kept and
-    /// counted under them. Processes with different quotas on the same keys decide each by its own.
-    ///
-    /// # Errors
-    /// [`ConfigError`]; the old quotas hold on then.
-    pub fn change_quotas(&self, quotas: impl Into<Quotas>) -> Result<(), ConfigError> {
-        let plan = A::plan(quotas.into())?;
+    /// [`ConfigError`]; the old quotas stay in force then.
+    pub fn change_quotas(&self, quotas: impl IntoQuotas) -> Result<(), ConfigError> {
+        let plan = A::plan(quotas.into_quotas()?)?;
         let mut current = self.inner.plan.write().unwrap_or_else(|e| e.into_inner());
-        // Under the lock: who reads the new plan finds no denial of the old one.
+        // Under the lock: a call that reads the new plan finds no denial of the old one.
         self.inner.deny_cache.clear();
         *current = Arc::new(plan);
         Ok(())
     }
 
-    /// The store.
+    /// Returns the store.
     pub fn store(&self) -> &Store {
         &self.inner.store
     }
 
-    /// What was answered.
-    pub fn counts(&self) -> LimiterCounts {
+    /// Returns the counts of decisions since the limiter was made. O(1).
+    pub fn stats(&self) -> LimiterStats {
         self.inner.counters.read()
     }
 
-    /// The key in the store that holds what was accepted for `key`.
+    /// Returns the name of the key in the store that holds what was accepted for `key`.
     pub fn key_in_store(&self, key: &str) -> String {
         format!("{}:{}:{{{key}}}", self.inner.prefix, A::NAME)
     }
 
-    fn plan(&self) -> Arc<Plan> {
+    pub(crate) fn plan(&self) -> Arc<Plan> {
         let plan = self.inner.plan.read().unwrap_or_else(|e| e.into_inner());
         plan.clone()
     }
 
-    /// Decides a request of `cost` for `key` now and, if it is allowed, charges it; and tells who
-    /// decided.
+    /// Decides a request of `cost` for `key` now, charges it if it is allowed, and returns what made
+    /// the decision. The decision is a value, and `Ok` also when the request is denied: for middleware
+    /// that answers each case by itself.
     ///
     /// # Errors
     /// [`StoreError::Request`] for a cost that could never fit. [`StoreError::Unavailable`] if the
-    /// policy is to tell; it is not known then whether it was charged.
+    /// policy is [`WhenUnavailable::Error`]; it is unknown then whether the request was charged.
     pub async fn decide(&self, key: &str, cost: Cost) -> Result<Decided, StoreError> {
+        let (epoch, plan) = self.plan_of(key);
+        self.decide_by(&plan, epoch, key, cost).await
+    }
+
+    /// The plan, and the epoch of the deny cache that goes with it.
+    pub(crate) fn plan_of(&self, key: &str) -> (u64, Arc<Plan>) {
+        // Before the plan: what is denied under a plan that is changed meanwhile is of an epoch past.
+        let epoch = self.inner.deny_cache.epoch(key);
+        (epoch, self.plan())
+    }
+
+    /// [`decide`](Self::decide) by `plan`, read together with `epoch`.
+    pub(crate) async fn decide_by(
+        &self,
+        plan: &Plan,
+        epoch: u64,
+        key: &str,
+        cost: Cost,
+    ) -> Result<Decided, StoreError> {
         let started = Instant::now();
         let Inner {
             deny_cache,
             counters,
             ..
         } = &*self.inner;
-        // Before the plan: what is denied under a plan that is changed meanwhile is of an epoch past.
-        let epoch = deny_cache.epoch(key);
-        let plan = self.plan();
-        self.check(&plan, cost)?;
+        self.check(plan, cost)?;
         if let Some(answer) = deny_cache.denial(key, cost, started.into_std(), &plan.quotas, epoch)
         {
             counters.denied_by_cache.add();
@@ -206,7 +205,7 @@ impl<A: Algorithm> RedisLimiter<A> {
                 by: By::DenyCache,
             });
         }
-        let reason = match self.ask(false, key, cost, &plan, started).await {
+        let reason = match self.ask(false, key, cost, plan, started).await {
             Ok(answer) => {
                 match answer.detailed.is_allowed() {
                     true => counters.allowed.add(),
@@ -242,11 +241,11 @@ impl<A: Algorithm> RedisLimiter<A> {
         reason: String,
     ) -> Result<Decided, StoreError> {
         let counters = &self.inner.counters;
-        let retry_after = self.inner.store.retry_every().as_nanos() as Nanos;
+        let retry_after = self.inner.store.retry_after().as_nanos() as Nanos;
         match self
             .inner
             .when_unavailable
-            .answer(quotas, key, cost, retry_after)
+            .decide(quotas, key, cost, retry_after)
         {
             Ok(answer) => {
                 match answer.detailed.is_allowed() {
@@ -261,28 +260,32 @@ impl<A: Algorithm> RedisLimiter<A> {
         }
     }
 
-    /// What a decision would be; it changes nothing and creates no key. The policy is not asked.
+    /// Returns what [`decide`](Self::decide) would return if the store is reached. It changes nothing,
+    /// creates no key and asks no policy.
     ///
     /// # Errors
     /// [`StoreError::Request`], [`StoreError::Unavailable`].
-    pub async fn peek(&self, key: &str, cost: Cost) -> Result<Answer, StoreError> {
-        let plan = self.plan();
-        self.check(&plan, cost)?;
-        let answer = self.ask(true, key, cost, &plan, Instant::now()).await;
+    pub async fn peek_detailed(&self, key: &str, cost: Cost) -> Result<Answer, StoreError> {
+        self.peek_by(&self.plan(), key, cost).await
+    }
+
+    pub(crate) async fn peek_by(
+        &self,
+        plan: &Plan,
+        key: &str,
+        cost: Cost,
+    ) -> Result<Answer, StoreError> {
+        self.check(plan, cost)?;
+        let answer = self.ask(true, key, cost, plan, Instant::now()).await;
         Ok(answer?)
     }
 
-    /// Forgets all that was accepted for `key`.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`]: it is not known whether it was forgotten.
-    pub async fn reset(&self, key: &str) -> Result<(), StoreError> {
+    pub(crate) async fn forget(&self, key: &str) -> Result<(), Failure> {
         let mut command = redis::cmd("DEL");
         command.arg(self.key_in_store(key));
+        let _forgets = self.inner.deny_cache.forget_at_end(key);
         let deleted = self.inner.store.command(&command, Instant::now()).await;
-        self.inner.deny_cache.forget(key);
-        deleted?;
-        Ok(())
+        deleted.map(drop)
     }
 
     fn check(&self, plan: &Plan, cost: Cost) -> Result<(), StoreError> {
@@ -301,13 +304,13 @@ impl<A: Algorithm> RedisLimiter<A> {
         started: Instant,
     ) -> Result<Answer, Failure> {
         let key = self.key_in_store(key);
-        let arguments = |command: &mut Cmd| plan.tell(command, cost, peek);
+        let arguments = |command: &mut Cmd| plan.add_arguments(command, cost, peek);
         let store = &self.inner.store;
         let value = store
             .run(A::decide(), key.as_bytes(), arguments, started)
             .await?;
         reply::answer(&value, &plan.quotas).ok_or_else(|| Failure {
-            reason: format!("the script's answer is not one: {value:?}"),
+            reason: format!("unexpected answer of the script: {value:?}"),
         })
     }
 }
@@ -334,8 +337,8 @@ impl<A: Algorithm> AsyncKeyedRateLimiter<str> for RedisLimiter<A> {
         self.plan().quotas.clone()
     }
 
-    /// [`decide`](RedisLimiter::decide), without who decided.
-    async fn acquire_detailed(&self, key: &str, cost: Cost) -> Result<Answer, StoreError> {
+    /// [`decide`](RedisLimiter::decide), without what made the decision.
+    async fn decide_detailed(&self, key: &str, cost: Cost) -> Result<Answer, StoreError> {
         Ok(self.decide(key, cost).await?.answer)
     }
 }
@@ -344,9 +347,13 @@ impl<A: Settles> AsyncKeyedSettle<str> for RedisLimiter<A> {
     async fn settle(&self, key: &str, charge: Charge, actual: u64) -> Result<(), StoreError> {
         let (at, estimate) = (charge.at() / 1_000, charge.estimate().get());
         let plan = self.plan();
+        if charge.at() == UNRECORDED {
+            // The store has no record to replace.
+            return Ok(());
+        }
         let of_requests = |q: &windowpane_core::Quota| q.unit() == windowpane_core::Unit::Requests;
         if plan.quotas.iter().all(of_requests) {
-            // Requests are counted whatever they cost.
+            // A request counts as one whatever it cost.
             return Ok(());
         }
         let arguments = |command: &mut Cmd| {
@@ -355,13 +362,12 @@ impl<A: Settles> AsyncKeyedSettle<str> for RedisLimiter<A> {
         let in_store = self.key_in_store(key);
         let store = &self.inner.store;
         let started = Instant::now();
+        let frees = actual < estimate;
+        let _forgets = frees.then(|| self.inner.deny_cache.forget_at_end(key));
         let found = store
             .run(A::settle(), in_store.as_bytes(), arguments, started)
-            .await;
-        if actual < estimate {
-            self.inner.deny_cache.forget(key);
-        }
-        if found? == redis::Value::Int(1) {
+            .await?;
+        if found == redis::Value::Int(1) {
             self.inner.counters.settled.add();
         }
         Ok(())

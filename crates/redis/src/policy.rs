@@ -1,78 +1,108 @@
-//! What a caller is told when the store does not answer.
+//! The policies for an unavailable store.
 
 use std::fmt;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use windowpane_core::{
-    AcquireError, Answer, Cost, Decision, Denied, Detailed, KeyedRateLimiter, Nanos, PerQuota,
-    Quota, Quotas, StoreError,
+    Answer, Cost, Decision, Denial, Detailed, KeyedRateLimiter, Nanos, PerQuota, Quota, Quotas,
+    RequestError, StoreError,
 };
 
-/// What a limiter answers when its store is unavailable.
+/// The `at` of a decision that has no record in the store. Scripts return whole microseconds, so no
+/// record is made under it.
+pub(crate) const UNRECORDED: Nanos = Nanos::MAX;
+
+const _: () = assert!(!UNRECORDED.is_multiple_of(1_000));
+
+/// What a limiter does when its store is unavailable.
+///
+/// A quota of 0 denies everything, so it does under every policy but [`Error`](Self::Error).
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum WhenUnavailable {
-    /// [`StoreError::Unavailable`]: the caller decides.
+    /// The caller receives [`AcquireError::Unavailable`](windowpane_core::AcquireError::Unavailable).
     #[default]
-    Tell,
-    /// Denied, and to come back when the store has been tried again: nothing gets past the quota,
-    /// and an outage of the store is one of the service.
-    Deny,
-    /// Allowed, as if nothing had been used: the service goes on, without a limit.
+    Error,
+    /// Allowed without a record: the service goes on, without a limit.
     Allow,
-    /// As a limiter on this machine decides, by [`share`] of the quotas for instance: the service
-    /// goes on, within a limit. What it charges it keeps: a charge of its is [settled] in the store,
-    /// which does not find it, so it stays at its estimate until it leaves the window.
-    ///
-    /// [settled]: windowpane_core::AsyncKeyedSettle::settle
-    Ask(Arc<dyn KeyedRateLimiter<str>>),
+    /// Denied until the next attempt to reach the store: nothing gets past the quota, and an outage of
+    /// the store is an outage of the service. The denial names the first quota.
+    Deny,
+    /// A limiter on this machine decides, for instance by this machine's [`share`] of the quotas: the
+    /// service goes on, within a limit. The charge stays at its estimate, because the store has no
+    /// record that could be settled.
+    Local(Arc<dyn KeyedRateLimiter<str>>),
 }
 
 impl WhenUnavailable {
-    /// The answer of the policy; `Err(None)` where the caller is to be told that there is none.
-    pub(crate) fn answer(
+    /// Returns the decision of the policy; `Err(None)` for [`Error`](Self::Error).
+    pub(crate) fn decide(
         &self,
         quotas: &Quotas,
         key: &str,
         cost: Cost,
         retry_after: Nanos,
     ) -> Result<Answer, Option<StoreError>> {
-        match self {
-            WhenUnavailable::Tell => Err(None),
-            WhenUnavailable::Deny => Ok(denial(quotas, retry_after)),
-            WhenUnavailable::Allow => {
+        let zero = quotas.iter().position(|q| q.limit() == 0);
+        match (self, zero) {
+            (WhenUnavailable::Error, _) => Err(None),
+            (_, Some(quota)) => Ok(denial(quotas, Denial::new(quota, None))),
+            (WhenUnavailable::Deny, None) => Ok(not_yet(quotas, retry_after)),
+            (WhenUnavailable::Allow, None) => {
                 let left = |q: &Quota| q.limit().saturating_sub(q.charge(cost));
-                // Recorded nowhere, so under no time: settling it changes nothing.
-                let decision = match quotas.iter().position(|q| q.limit() == 0) {
-                    Some(quota) => Decision::Denied(Denied::new(quota, None)),
-                    None => Decision::Allowed { at: 0 },
-                };
+                let left: PerQuota = quotas.iter().map(left).collect();
                 Ok(Answer {
-                    detailed: Detailed::new(decision, quotas, quotas.iter().map(left).collect()),
+                    detailed: Detailed::new(UNRECORDED_ALLOWANCE, quotas, left),
                     more_after: None,
                     quotas: quotas.clone(),
                 })
             }
-            WhenUnavailable::Ask(local) => match local.acquire_detailed(key, cost) {
-                Ok(answer) => Ok(answer),
-                // It fits the quota, if not this machine's share of it: it is not the caller's
-                // fault, and the store will take it.
-                Err(StoreError::Request(AcquireError::NeverFits { .. })) => {
-                    Ok(denial(quotas, retry_after))
+            (WhenUnavailable::Local(local), None) => {
+                match local.decide_detailed(key, cost) {
+                    Ok(answer) => Ok(local_answer(answer, quotas, retry_after)),
+                    // It fits the quotas, though not this machine's share of them. The store will
+                    // allow it.
+                    Err(StoreError::Request(RequestError::NeverFits { .. })) => {
+                        Ok(not_yet(quotas, retry_after))
+                    }
+                    Err(error) => Err(Some(error)),
                 }
-                Err(error) => Err(Some(error)),
-            },
+            }
         }
     }
 }
 
-/// A denial by nobody in particular: the first quota is named.
-fn denial(quotas: &Quotas, retry_after: Nanos) -> Answer {
-    let denied = Decision::Denied(Denied::new(0, Some(retry_after)));
+const UNRECORDED_ALLOWANCE: Decision = Decision::Allowed { at: UNRECORDED };
+
+/// The local limiter's answer, as one of the limiter of `quotas`.
+fn local_answer(answer: Answer, quotas: &Quotas, retry_after: Nanos) -> Answer {
+    match answer.detailed.decision() {
+        // Its time is of another clock, and the store must not find a record under it.
+        Decision::Allowed { .. } => Answer {
+            detailed: Detailed::new(
+                UNRECORDED_ALLOWANCE,
+                &answer.quotas,
+                PerQuota::from_slice(answer.detailed.remaining_per_quota()),
+            ),
+            ..answer
+        },
+        // This machine's share is 0, and the quota is not: the store will allow it.
+        Decision::Denied(denied) if denied.retry_after().is_none() => not_yet(quotas, retry_after),
+        Decision::Denied(_) => answer,
+    }
+}
+
+/// A denial until the store may be reached again. It names the first quota.
+fn not_yet(quotas: &Quotas, retry_after: Nanos) -> Answer {
+    denial(quotas, Denial::new(0, Some(retry_after)))
+}
+
+fn denial(quotas: &Quotas, denied: Denial) -> Answer {
+    let left = PerQuota::from_elem(0, quotas.len());
     Answer {
-        detailed: Detailed::new(denied, quotas, PerQuota::from_elem(0, quotas.len())),
-        more_after: Some(retry_after),
+        detailed: Detailed::new(Decision::Denied(denied), quotas, left),
+        more_after: denied.retry_after_nanos(),
         quotas: quotas.clone(),
     }
 }
@@ -80,15 +110,15 @@ fn denial(quotas: &Quotas, retry_after: Nanos) -> Answer {
 impl fmt::Debug for WhenUnavailable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            WhenUnavailable::Tell => "Tell",
-            WhenUnavailable::Deny => "Deny",
+            WhenUnavailable::Error => "Error",
             WhenUnavailable::Allow => "Allow",
-            WhenUnavailable::Ask(_) => "Ask",
+            WhenUnavailable::Deny => "Deny",
+            WhenUnavailable::Local(_) => "Local",
         })
     }
 }
 
-/// What one of `machines` may let through on its own so that all together keep the quotas: a
+/// The quotas for each of `machines` that decide on their own, so that all together keep `quotas`: a
 /// `machines`-th of each limit, rounded down, so 0 for limits that are smaller.
 ///
 /// ```
@@ -104,7 +134,7 @@ impl fmt::Debug for WhenUnavailable {
 pub fn share(quotas: &Quotas, machines: NonZeroU32) -> Quotas {
     let part = |q: &Quota| {
         let limit = q.limit() / u64::from(machines.get());
-        Quota::from_nanos(limit, q.window(), q.unit()).expect("the window is one already")
+        Quota::from_nanos(limit, q.window(), q.unit()).expect("the window is valid")
     };
-    Quotas::new(quotas.iter().map(part)).expect("as many quotas as before")
+    Quotas::new(quotas.iter().map(part)).expect("one quota each")
 }

@@ -1,10 +1,10 @@
-//! What a script answers, read.
+//! Parses the answers of scripts.
 
 use redis::Value;
 use smallvec::SmallVec;
-use windowpane_core::{Answer, Decision, Denied, Detailed, Nanos, PerQuota, Quotas};
+use windowpane_core::{Answer, Decision, Denial, Detailed, Nanos, PerQuota, Quotas};
 
-/// Nanoseconds of what a script tells in microseconds; `None` for its −1.
+/// Converts a script's microseconds into nanoseconds; `None` for its −1.
 fn nanos(micros: i64) -> Option<Nanos> {
     u64::try_from(micros).ok()?.checked_mul(1_000)
 }
@@ -16,7 +16,7 @@ fn whole(packed: &[u8; 8]) -> Option<i64> {
     (whole as f64 == number && whole.unsigned_abs() <= 1 << 53).then_some(whole)
 }
 
-/// The answer of a deciding script: see the head of `log.lua`. `None` if it is none.
+/// The answer of a deciding script, as the head of `log.lua` says; `None` if it is malformed.
 pub(crate) fn answer(reply: &Value, quotas: &Quotas) -> Option<Answer> {
     let Value::BulkString(packed) = reply else {
         return None;
@@ -32,7 +32,7 @@ pub(crate) fn answer(reply: &Value, quotas: &Quotas) -> Option<Answer> {
         0 => Decision::Allowed { at: nanos(*at)? },
         _ => {
             let quota = usize::try_from(*quota).ok().filter(|q| *q < quotas.len())?;
-            Decision::Denied(Denied::new(quota, nanos(*wait)))
+            Decision::Denied(Denial::new(quota, nanos(*wait)))
         }
     };
     let left: PerQuota = left
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn microseconds_are_told_as_nanoseconds() {
+    fn microseconds_become_nanoseconds() {
         let allowed = read(&[0, 1_700_000_000_000_001, 0, 250, 4, 8]).unwrap();
         let at = 1_700_000_000_000_001_000;
         assert_eq!(allowed.detailed.decision(), Decision::Allowed { at });
@@ -72,7 +72,7 @@ mod tests {
         assert_eq!(allowed.detailed.remaining(), 4);
 
         let denied = read(&[30, 7, 1, -1, 4, 0]).unwrap();
-        let expected = Denied::new(1, Some(30_000));
+        let expected = Denial::new(1, Some(30_000));
         assert_eq!(denied.detailed.decision(), Decision::Denied(expected));
         assert_eq!(denied.more_after, None);
 
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_answer_is_none() {
+    fn a_malformed_answer_is_none() {
         assert_eq!(read(&[0, 7, 0, -1, 4]), None, "a quota is missing");
         assert_eq!(read(&[0, 7, 0, -1, 4, 5, 6]), None, "one too many");
         assert_eq!(read(&[1, 7, 2, -1, 4, 5]), None, "there is no third quota");

@@ -1,8 +1,9 @@
-//! The scripts: their text, put together once, and its digest, by which a server knows them.
+//! The scripts: their text, assembled once, and its digest, by which a server finds them.
 
 use std::sync::LazyLock;
 
-/// A script as the server gets it.
+/// A script as it is sent to the server.
+#[derive(Debug)]
 pub struct Script {
     text: String,
     digest: String,
@@ -14,7 +15,7 @@ impl Script {
         Script { text, digest }
     }
 
-    /// The whole text: what a server that does not know the digest is sent.
+    /// The whole text, sent to a server that does not have the digest.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
@@ -25,7 +26,7 @@ impl Script {
     }
 }
 
-/// The only clock that the scripts have; tests of the crate put a forged one in its place.
+/// The only clock of the scripts. Tests of the crate replace it.
 const CLOCK: &str = include_str!("scripts/clock.lua");
 
 /// The bodies of the scripts that read the clock.

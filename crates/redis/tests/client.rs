@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use support::{Server, cost, limiter, quotas, store, used};
 use windowpane_core::{
-    AcquireError, Answer, AsyncKeyedRateLimiter, AsyncKeyedSettle, Charge, Cost, Decision,
-    KeyedRateLimiter, Quotas, RateLimiter, StoreError,
+    Answer, AsyncKeyedRateLimiter, AsyncKeyedSettle, Charge, Cost, Decision, KeyedRateLimiter,
+    Quotas, RateLimiter, RequestError, StoreError,
 };
 use windowpane_mutex_log::MutexLog;
 use windowpane_redis::{
@@ -21,7 +21,7 @@ async fn every_algorithm_keeps_a_limit<A: Algorithm>(server: &Server) {
     let all = || async {
         let mut allowed = 0;
         for _ in 0..5 {
-            let answer = limiter.acquire_detailed("k", Cost::ONE).await.unwrap();
+            let answer = limiter.decide_detailed("k", Cost::ONE).await.unwrap();
             allowed += u32::from(answer.detailed.is_allowed());
         }
         allowed
@@ -29,7 +29,7 @@ async fn every_algorithm_keeps_a_limit<A: Algorithm>(server: &Server) {
     assert_eq!(all().await, 3, "{}", A::NAME);
     assert_eq!(
         limiter
-            .peek("other", cost(3))
+            .peek_detailed("other", cost(3))
             .await
             .unwrap()
             .detailed
@@ -38,7 +38,7 @@ async fn every_algorithm_keeps_a_limit<A: Algorithm>(server: &Server) {
     );
     assert!(
         limiter
-            .peek("other", cost(3))
+            .peek_detailed("other", cost(3))
             .await
             .unwrap()
             .detailed
@@ -47,12 +47,12 @@ async fn every_algorithm_keeps_a_limit<A: Algorithm>(server: &Server) {
     assert_eq!(
         server.check_lives(Duration::from_secs(60)),
         1,
-        "a look creates no key"
+        "a peek creates no key"
     );
     limiter.reset("k").await.unwrap();
     assert_eq!(server.check_lives(Duration::from_secs(60)), 0);
     assert_eq!(all().await, 3);
-    let counts = limiter.counts();
+    let counts = limiter.stats();
     assert_eq!(
         (counts.allowed, counts.denied, counts.unavailable),
         (6, 4, 0)
@@ -61,7 +61,7 @@ async fn every_algorithm_keeps_a_limit<A: Algorithm>(server: &Server) {
 }
 
 #[tokio::test]
-async fn a_limit_is_kept_seen_and_reset() {
+async fn a_limit_holds_and_is_reset() {
     let Some(server) = Server::start() else {
         return;
     };
@@ -70,9 +70,9 @@ async fn a_limit_is_kept_seen_and_reset() {
     every_algorithm_keeps_a_limit::<Gcra>(&server).await;
 }
 
-/// The waits are right on the server's clock: a moment before it is denied, and then allowed.
+/// A wait is right on the server's clock.
 #[tokio::test]
-async fn who_waits_as_told_is_allowed() {
+async fn a_caller_that_waits_as_returned_is_allowed() {
     let Some(server) = Server::start() else {
         return;
     };
@@ -80,13 +80,13 @@ async fn who_waits_as_told_is_allowed() {
     let mut allowed = 0;
     let start = Instant::now();
     while start.elapsed() < Duration::from_millis(2_500) {
-        let answer = limiter.acquire_detailed("k", Cost::ONE).await.unwrap();
+        let answer = limiter.decide_detailed("k", Cost::ONE).await.unwrap();
         match answer.detailed.decision() {
             Decision::Allowed { .. } => allowed += 1,
             Decision::Denied(denied) => {
                 let wait = denied.retry_after().unwrap();
                 tokio::time::sleep(wait).await;
-                let answer = limiter.acquire_detailed("k", Cost::ONE).await.unwrap();
+                let answer = limiter.decide_detailed("k", Cost::ONE).await.unwrap();
                 assert!(answer.detailed.is_allowed(), "after {wait:?}");
                 allowed += 1;
             }
@@ -97,9 +97,9 @@ async fn who_waits_as_told_is_allowed() {
     server.check_lives(Duration::from_secs(1));
 }
 
-/// A key goes when nothing of it counts any more, and not sooner.
+/// A key expires when nothing of it counts any more, and not sooner.
 #[tokio::test]
-async fn an_idle_key_goes_by_itself() {
+async fn an_idle_key_expires() {
     let Some(server) = Server::start() else {
         return;
     };
@@ -109,9 +109,9 @@ async fn an_idle_key_goes_by_itself() {
     let counter = RedisLimiter::<TwoCounter>::new(store.clone(), quotas(&["2/200ms"])).unwrap();
     let gcra = RedisLimiter::<Gcra>::new(store, quotas(&["2/200ms"])).unwrap();
     for _ in 0..2 {
-        assert!(log.acquire_detailed("k", Cost::ONE).await.is_ok());
-        assert!(counter.acquire_detailed("k", Cost::ONE).await.is_ok());
-        assert!(gcra.acquire_detailed("k", Cost::ONE).await.is_ok());
+        assert!(log.decide_detailed("k", Cost::ONE).await.is_ok());
+        assert!(counter.decide_detailed("k", Cost::ONE).await.is_ok());
+        assert!(gcra.decide_detailed("k", Cost::ONE).await.is_ok());
     }
     assert_eq!(server.check_lives(window), 3);
     tokio::time::sleep(2 * window + Duration::from_millis(20)).await;
@@ -124,26 +124,26 @@ async fn a_cost_that_never_fits_is_not_sent() {
         return;
     };
     let limiter = limiter::<Log>(&server.url(), &["5/60s", "0/1s", "100/60s"]).await;
-    let sent = limiter.store().counts().sent;
-    let error = limiter.acquire_detailed("k", cost(6)).await.unwrap_err();
-    let never = AcquireError::NeverFits {
+    let sent = limiter.store().stats().sent;
+    let error = limiter.decide_detailed("k", cost(6)).await.unwrap_err();
+    let never = RequestError::NeverFits {
         cost: cost(6),
         quota: 0,
         limit: 5,
     };
     assert_eq!(error, StoreError::Request(never));
-    assert_eq!(limiter.store().counts().sent, sent);
+    assert_eq!(limiter.store().stats().sent, sent);
     // A limit of 0 denies, and no wait helps.
-    let denied = limiter.acquire_detailed("k", Cost::ONE).await.unwrap();
+    let denied = limiter.decide_detailed("k", Cost::ONE).await.unwrap();
     let denied_by = denied.detailed.decision().denied().unwrap();
     assert_eq!((denied_by.quota(), denied_by.retry_after()), (1, None));
-    assert_eq!(limiter.counts().never_fits, 1);
+    assert_eq!(limiter.stats().never_fits, 1);
     // What is denied creates no key.
     assert_eq!(server.check_lives(Duration::from_secs(60)), 0);
 }
 
 #[tokio::test]
-async fn the_deny_cache_denies_without_a_round_trip_until_the_store_would_allow() {
+async fn the_deny_cache_denies_without_a_round_trip() {
     let Some(server) = Server::start() else {
         return;
     };
@@ -160,22 +160,22 @@ async fn the_deny_cache_denies_without_a_round_trip_until_the_store_would_allow(
     );
     let denied = limiter.decide("k", cost(2)).await.unwrap();
     assert!(denied.by == By::Store && !denied.answer.detailed.is_allowed());
-    let sent = store.counts().sent;
+    let sent = store.stats().sent;
     for _ in 0..2 {
         let again = limiter.decide("k", cost(2)).await.unwrap();
         assert_eq!(again.by, By::DenyCache);
         assert!(!again.answer.detailed.is_allowed());
         assert_eq!(again.answer.detailed.remaining_per_quota(), [1]);
     }
-    assert_eq!(store.counts().sent, sent, "no round trip");
-    // More may have to wait for longer, and is told for how long.
+    assert_eq!(store.stats().sent, sent, "no round trip");
+    // A larger cost may have to wait longer, so the store decides it.
     let more = limiter.decide("k", cost(3)).await.unwrap();
     assert!(more.by == By::Store && !more.answer.detailed.is_allowed());
-    // Less may fit, so it is asked for.
+    // A smaller cost may fit, so the store decides it.
     let less = limiter.decide("k", Cost::ONE).await.unwrap();
     assert!(less.by == By::Store && less.answer.detailed.is_allowed());
-    assert_eq!(limiter.counts().denied_by_cache, 2);
-    // Never denied here when the store would allow: as told, whoever said it.
+    assert_eq!(limiter.stats().denied_by_cache, 2);
+    // The cache denies nothing that the store would allow.
     let mut by_cache = 0;
     for _ in 0..6 {
         let decided = limiter.decide("k", cost(3)).await.unwrap();
@@ -185,7 +185,7 @@ async fn the_deny_cache_denies_without_a_round_trip_until_the_store_would_allow(
         }
     }
     assert!(by_cache >= 1);
-    // What makes room is not held back by what is remembered.
+    // A remembered denial ends when permits become free.
     limiter.reset("k").await.unwrap();
     assert!(
         limiter
@@ -220,7 +220,7 @@ async fn the_deny_cache_denies_without_a_round_trip_until_the_store_would_allow(
 
 /// The store denies a call under quotas that are changed before its answer comes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_denial_under_way_does_not_outlive_what_makes_room() {
+async fn a_denial_under_way_does_not_outlive_new_quotas() {
     let Some(server) = Server::start() else {
         return;
     };
@@ -229,12 +229,12 @@ async fn a_denial_under_way_does_not_outlive_what_makes_room() {
     let first = limiter.decide("k", Cost::ONE).await.unwrap();
     assert!(first.answer.detailed.is_allowed());
     server.suspend();
-    let sent = limiter.store().counts().sent;
+    let sent = limiter.store().stats().sent;
     let under_way = tokio::spawn({
         let limiter = limiter.clone();
         async move { limiter.decide("k", Cost::ONE).await }
     });
-    while limiter.store().counts().sent == sent {
+    while limiter.store().stats().sent == sent {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     limiter.change_quotas(quotas(&["2/60s"])).unwrap();
@@ -250,21 +250,59 @@ async fn a_denial_under_way_does_not_outlive_what_makes_room() {
 }
 
 #[tokio::test]
-async fn a_charge_settled_at_less_makes_room_at_once() {
+async fn a_charge_settled_at_less_frees_permits() {
     let Some(server) = Server::start() else {
         return;
     };
     let store = store(&server.url()).await;
     let limiter = RedisLimiter::<Log>::new(store, quotas(&["100/60s"])).unwrap();
-    let first = limiter.acquire_detailed("k", cost(100)).await.unwrap();
-    let charge = Charge::of(first.detailed.decision(), cost(100)).unwrap();
+    let first = limiter.try_acquire_many("k", 100).await.unwrap();
     for by in [By::Store, By::DenyCache] {
         let denied = limiter.decide("k", cost(40)).await.unwrap();
         assert!(denied.by == by && !denied.answer.detailed.is_allowed());
     }
-    limiter.settle("k", charge, 60).await.unwrap();
+    limiter.settle("k", first, 60).await.unwrap();
     let allowed = limiter.decide("k", cost(40)).await.unwrap();
     assert!(allowed.answer.detailed.is_allowed(), "{allowed:?}");
+    server.check_lives(Duration::from_secs(60));
+}
+
+/// Sends a call and drops it before the server answers.
+async fn cancelled<T>(server: &Server, call: impl Future<Output = T>) {
+    server.suspend();
+    let ended = tokio::time::timeout(Duration::from_millis(50), call).await;
+    server.resume();
+    assert!(ended.is_err(), "a suspended server answers nothing");
+}
+
+/// The caller drops the call that frees permits, and the store frees them.
+#[tokio::test]
+async fn a_cancelled_call_that_frees_permits_forgets_the_denial() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let store = store(&server.url()).await;
+    let limiter = RedisLimiter::<Log>::new(store, quotas(&["100/60s"])).unwrap();
+    // From here on the server knows the script, so that one command settles.
+    let other = limiter.try_acquire_many("other", 2).await.unwrap();
+    limiter.settle("other", other, 1).await.unwrap();
+    for settles in [true, false] {
+        limiter.reset("k").await.unwrap();
+        let first = limiter.try_acquire_many("k", 100).await.unwrap();
+        for by in [By::Store, By::DenyCache] {
+            let denied = limiter.decide("k", cost(40)).await.unwrap();
+            assert!(denied.by == by && !denied.answer.detailed.is_allowed());
+        }
+        match settles {
+            true => cancelled(&server, limiter.settle("k", first, 60)).await,
+            false => cancelled(&server, limiter.reset("k")).await,
+        }
+        // One connection: this is answered after the call that was dropped.
+        let free = limiter.peek_detailed("k", cost(40)).await.unwrap();
+        assert!(free.detailed.is_allowed(), "{free:?}");
+        let decided = limiter.decide("k", cost(40)).await.unwrap();
+        assert!(decided.answer.detailed.is_allowed(), "{decided:?}");
+    }
     server.check_lives(Duration::from_secs(60));
 }
 
@@ -281,12 +319,12 @@ async fn the_deny_cache_never_outlasts_the_stores_denial() {
     while start.elapsed() < Duration::from_millis(1_500) {
         let decided = cached.decide("k", Cost::ONE).await.unwrap();
         if decided.by == By::DenyCache {
-            // Looked at in the store *before* the next answer of the cache: if the cache still
-            // denies afterwards, the store must have denied.
-            let looked = plain.peek("k", Cost::ONE).await.unwrap();
+            // The peek comes *before* the next answer of the cache. If the cache still denies then,
+            // the store must have denied.
+            let peeked = plain.peek_detailed("k", Cost::ONE).await.unwrap();
             let after = cached.decide("k", Cost::ONE).await.unwrap();
             if after.by == By::DenyCache {
-                assert!(!looked.detailed.is_allowed(), "{looked:?} {after:?}");
+                assert!(!peeked.detailed.is_allowed(), "{peeked:?} {after:?}");
                 agreed += 1;
             }
         }
@@ -297,23 +335,19 @@ async fn the_deny_cache_never_outlasts_the_stores_denial() {
 
 async fn settles<A: windowpane_redis::Settles>(server: &Server) {
     let limiter = limiter::<A>(&server.url(), &["100/60s"]).await;
-    let charge = |answer: &Answer, estimate| Charge::of(answer.detailed.decision(), estimate);
-    let first = limiter.acquire_detailed("k", cost(40)).await.unwrap();
-    let first = charge(&first, cost(40)).unwrap();
-    let second = limiter.acquire_detailed("k", cost(40)).await.unwrap();
-    let second = charge(&second, cost(40)).unwrap();
+    let first = limiter.try_acquire_many("k", 40).await.unwrap();
+    let second = limiter.try_acquire_many("k", 40).await.unwrap();
     limiter.settle("k", first, 10).await.unwrap();
     assert_eq!(used(&limiter, "k").await, 50, "{}", A::NAME);
     limiter.settle("k", second, u64::MAX).await.unwrap();
-    let full = limiter.acquire_detailed("k", Cost::ONE).await.unwrap();
+    let full = limiter.decide_detailed("k", Cost::ONE).await.unwrap();
     assert!(!full.detailed.is_allowed() && full.detailed.remaining() == 0);
-    assert_eq!(limiter.counts().settled, 2);
+    assert_eq!(limiter.stats().settled, 2);
     // What is not there changes nothing and creates no key.
-    let gone = limiter.acquire_detailed("l", cost(40)).await.unwrap();
+    let gone = limiter.try_acquire_many("l", 40).await.unwrap();
     limiter.reset("l").await.unwrap();
-    let gone = charge(&gone, cost(40)).unwrap();
     limiter.settle("l", gone, 7).await.unwrap();
-    assert_eq!(limiter.counts().settled, 2);
+    assert_eq!(limiter.stats().settled, 2);
     assert_eq!(server.check_lives(Duration::from_secs(60)), 1);
     limiter.reset("k").await.unwrap();
 }
@@ -335,24 +369,22 @@ async fn limiters_of_one_prefix_share_and_others_do_not() {
     };
     let one = limiter::<Log>(&server.url(), &["2/60s"]).await;
     let two = limiter::<Log>(&server.url(), &["2/60s"]).await;
-    let other = limiter::<Log>(&server.url(), &["2/60s"])
-        .await
-        .prefix("other")
-        .unwrap();
+    let other = RedisLimiter::<Log>::builder(one.store().clone(), "2/60s").prefix("other");
+    let other = other.build().unwrap();
     let counter = limiter::<TwoCounter>(&server.url(), &["2/60s"]).await;
     for limiter in [&one, &two] {
-        let answer = limiter.acquire_detailed("k}{", Cost::ONE).await.unwrap();
+        let answer = limiter.decide_detailed("k}{", Cost::ONE).await.unwrap();
         assert!(answer.detailed.is_allowed());
     }
     assert!(
-        !one.acquire_detailed("k}{", Cost::ONE)
+        !one.decide_detailed("k}{", Cost::ONE)
             .await
             .unwrap()
             .detailed
             .is_allowed()
     );
     assert!(
-        one.acquire_detailed("", Cost::ONE)
+        one.decide_detailed("", Cost::ONE)
             .await
             .unwrap()
             .detailed
@@ -360,7 +392,7 @@ async fn limiters_of_one_prefix_share_and_others_do_not() {
     );
     assert!(
         other
-            .acquire_detailed("k}{", cost(2))
+            .decide_detailed("k}{", cost(2))
             .await
             .unwrap()
             .detailed
@@ -368,16 +400,43 @@ async fn limiters_of_one_prefix_share_and_others_do_not() {
     );
     assert!(
         counter
-            .acquire_detailed("k}{", cost(2))
+            .decide_detailed("k}{", cost(2))
             .await
             .unwrap()
             .detailed
             .is_allowed()
     );
     assert_eq!(one.key_in_store("k"), "windowpane:log:{k}");
-    let braces = other.prefix("a{b}").unwrap_err();
-    assert!(matches!(braces, ConfigError::BraceInPrefix { .. }));
     server.check_lives(Duration::from_secs(60));
+}
+
+/// Every mistake in the options is an error of `build`.
+#[tokio::test]
+async fn wrong_options_are_errors_of_build() {
+    let store = Store::at("redis://127.0.0.1:1/")
+        .unwrap()
+        .connect_in_background();
+    let builder = |quotas: &str| RedisLimiter::<Gcra>::builder(store.clone(), quotas);
+    let braces = builder("1/1s").prefix("a{b}").build().unwrap_err();
+    assert!(
+        matches!(braces, ConfigError::BraceInPrefix { .. }),
+        "{braces}"
+    );
+    let malformed = builder("1 a second").deny_cache(usize::MAX).build();
+    let malformed = malformed.unwrap_err();
+    assert!(malformed.to_string().contains("1 a second"), "{malformed}");
+    let two = builder("1/1s, 5/60s").build().unwrap_err();
+    assert!(
+        matches!(two, ConfigError::TooManyQuotas { given: 2, .. }),
+        "{two}"
+    );
+    // A clone is as good as the limiter, and options are of one limiter only.
+    let first = builder("1/1s").build().unwrap();
+    let second = first.clone();
+    second.change_quotas("2/1s").unwrap();
+    assert_eq!(first.quotas().to_string(), "2/1s");
+    assert!(second.change_quotas("2 a second").is_err());
+    assert_eq!(first.quotas().to_string(), "2/1s");
 }
 
 /// A local limiter for when the store is gone, with the clock of the test's machine.
@@ -391,14 +450,14 @@ impl KeyedRateLimiter<str> for Alone {
         self.log.quotas()
     }
 
-    fn acquire(&self, _key: &str, cost: Cost) -> Result<Decision, StoreError> {
+    fn decide(&self, _key: &str, cost: Cost) -> Result<Decision, StoreError> {
         let now = self.start.elapsed().as_nanos() as u64;
-        Ok(self.log.acquire_at(now, cost)?)
+        Ok(self.log.decide_at(now, cost)?)
     }
 
-    fn acquire_detailed(&self, _key: &str, cost: Cost) -> Result<Answer, StoreError> {
+    fn decide_detailed(&self, _key: &str, cost: Cost) -> Result<Answer, StoreError> {
         let now = self.start.elapsed().as_nanos() as u64;
-        let detailed = self.log.acquire_detailed_at(now, cost)?;
+        let detailed = self.log.decide_detailed_at(now, cost)?;
         Ok(Answer {
             detailed,
             more_after: None,
@@ -406,7 +465,7 @@ impl KeyedRateLimiter<str> for Alone {
         })
     }
 
-    fn peek(&self, _key: &str, cost: Cost) -> Result<Answer, StoreError> {
+    fn peek_detailed(&self, _key: &str, cost: Cost) -> Result<Answer, StoreError> {
         let now = self.start.elapsed().as_nanos() as u64;
         let detailed = self.log.peek_at(now, cost)?;
         Ok(Answer {
@@ -421,10 +480,10 @@ impl KeyedRateLimiter<str> for Alone {
     }
 }
 
-/// Denied, allowed, asked locally and told: four policies, and none is taken for a denial.
+/// Four policies, and an unavailable store is never taken for a denial.
 #[tokio::test]
 async fn each_policy_answers_when_the_store_does_not() {
-    // Nobody listens there, and no server is needed for that.
+    // No server listens there.
     let store = Store::at("redis://127.0.0.1:1/")
         .unwrap()
         .connect_in_background();
@@ -434,56 +493,128 @@ async fn each_policy_answers_when_the_store_does_not() {
         start: Instant::now(),
     });
     let limiter = |policy| {
-        let limiter = RedisLimiter::<Log>::new(store.clone(), all.clone()).unwrap();
-        limiter.when_unavailable(policy)
+        let limiter = RedisLimiter::<Log>::builder(store.clone(), all.clone());
+        limiter.when_unavailable(policy).build().unwrap()
     };
 
-    let tells = limiter(WhenUnavailable::Tell);
-    let told = tells.decide("k", Cost::ONE).await.unwrap_err();
-    assert!(matches!(told, StoreError::Unavailable { .. }), "{told}");
-    assert_eq!(tells.counts().unavailable, 1);
+    let errs = limiter(WhenUnavailable::Error);
+    let error = errs.decide("k", Cost::ONE).await.unwrap_err();
+    assert!(matches!(error, StoreError::Unavailable { .. }), "{error}");
+    assert_eq!(errs.stats().unavailable, 1);
 
     let denies = limiter(WhenUnavailable::Deny);
     let denied = denies.decide("k", Cost::ONE).await.unwrap();
     assert!(matches!(denied.by, By::Policy { .. }));
-    let wait = denied.answer.detailed.decision().retry_after();
-    assert_eq!(
-        wait,
-        Some(Duration::from_millis(100)),
-        "until the store is tried again"
-    );
+    let wait = denied.answer.detailed.decision().retry_after().unwrap();
+    let delays = Duration::from_millis(50)..=Duration::from_millis(500);
+    assert!(delays.contains(&wait), "until the next attempt: {wait:?}");
 
     let allows = limiter(WhenUnavailable::Allow);
     for _ in 0..20 {
         let allowed = allows.decide("k", cost(3)).await.unwrap();
         assert!(matches!(allowed.by, By::Policy { .. }));
         assert_eq!(allowed.answer.detailed.remaining_per_quota(), [5, 3]);
-        // Nothing was recorded, so there is nothing to settle, and nobody to settle it with.
-        assert_eq!(
-            allowed.answer.detailed.decision(),
-            Decision::Allowed { at: 0 }
-        );
+        // Without a record there is nothing to settle, and the store is not asked to.
+        let decision = allowed.answer.detailed.decision();
+        let charge = Charge::of_decision(decision, cost(3)).unwrap();
+        AsyncKeyedSettle::settle(&allows, "k", charge, 1)
+            .await
+            .unwrap();
     }
-    assert_eq!(allows.counts().allowed_by_policy, 20);
+    assert_eq!(allows.stats().allowed_by_policy, 20);
     // What could never fit cannot now either.
     let never = allows.decide("k", cost(9)).await.unwrap_err();
     assert!(matches!(never, StoreError::Request(_)), "{never}");
 
-    let asks = limiter(WhenUnavailable::Ask(local));
+    let asks = limiter(WhenUnavailable::Local(local));
     let mut allowed = 0;
     for _ in 0..5 {
         let decided = asks.decide("k", Cost::ONE).await.unwrap();
         allowed += u32::from(decided.answer.detailed.is_allowed());
     }
     assert_eq!(allowed, 2, "half of 4 requests");
-    // More than this machine's share of 4, and yet no mistake of the caller's.
+    // More than this machine's share of 4, and yet it is not an error of the caller.
     let large = asks.decide("k", cost(5)).await.unwrap();
     assert!(!large.answer.detailed.is_allowed());
-    assert_eq!(asks.counts().denied_by_policy, 4);
+    assert_eq!(asks.stats().denied_by_policy, 4);
+}
+
+/// A machine's share of a small limit is 0. That is not a denial for ever: the store will allow.
+#[tokio::test]
+async fn a_local_share_of_zero_denies_for_now() {
+    let store = Store::at("redis://127.0.0.1:1/")
+        .unwrap()
+        .connect_in_background();
+    let all = quotas(&["3/60s"]);
+    let local = Arc::new(Alone {
+        log: MutexLog::new(share(&all, NonZeroU32::new(4).unwrap())),
+        start: Instant::now(),
+    });
+    let limiter = RedisLimiter::<Log>::builder(store, all);
+    let limiter = limiter.when_unavailable(WhenUnavailable::Local(local));
+    let limiter = limiter.build().unwrap();
+    let decided = limiter.decide("k", Cost::ONE).await.unwrap();
+    let wait = decided.answer.detailed.decision().retry_after();
+    assert!(wait.is_some(), "{decided:?}");
 }
 
 #[tokio::test]
-async fn an_address_that_is_none_is_told_without_its_password() {
+async fn a_limit_of_zero_denies_for_ever_under_each_policy() {
+    let store = Store::at("redis://127.0.0.1:1/")
+        .unwrap()
+        .connect_in_background();
+    let all = quotas(&["5/60s", "0/60s"]);
+    let local = Arc::new(Alone {
+        log: MutexLog::new(quotas(&["5/60s"])),
+        start: Instant::now(),
+    });
+    for policy in [
+        WhenUnavailable::Allow,
+        WhenUnavailable::Deny,
+        WhenUnavailable::Local(local),
+    ] {
+        let limiter = RedisLimiter::<Log>::builder(store.clone(), all.clone());
+        let limiter = limiter.when_unavailable(policy.clone()).build().unwrap();
+        let decided = limiter.decide("k", Cost::ONE).await.unwrap();
+        let denied = decided.answer.detailed.decision().denied().unwrap();
+        assert_eq!(
+            (denied.quota(), denied.retry_after()),
+            (1, None),
+            "{policy:?}"
+        );
+    }
+}
+
+/// The local limiter's times are of another clock. A record of the store under the same number stays
+/// as it is.
+#[tokio::test]
+async fn a_local_allowance_is_not_settled_in_the_store() {
+    let Some(mut server) = Server::start() else {
+        return;
+    };
+    let all = quotas(&["100/60s"]);
+    let store = store(&server.url()).await;
+    let local = Arc::new(Alone {
+        log: MutexLog::new(all.clone()),
+        start: Instant::now(),
+    });
+    let limiter = RedisLimiter::<Log>::builder(store.clone(), all);
+    let limiter = limiter.when_unavailable(WhenUnavailable::Local(local));
+    let limiter = limiter.build().unwrap();
+    server.kill();
+    while store.is_connected() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    let decided = limiter.decide("k", cost(40)).await.unwrap();
+    let charge = Charge::of_decision(decided.answer.detailed.decision(), cost(40)).unwrap();
+    // The store is unavailable still. Nothing is to be settled there, so that does not matter.
+    AsyncKeyedSettle::settle(&limiter, "k", charge, 10)
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn a_malformed_address_is_printed_without_its_password() {
     let error = Store::at("rediss//user:secret@host")
         .unwrap_err()
         .to_string();

@@ -1,4 +1,4 @@
-//! A server whose clock was set back: what it stored is of a time to come.
+//! A server whose clock was set back, so that its records are of a future time.
 
 mod support;
 
@@ -20,26 +20,26 @@ fn doubles(numbers: &[f64]) -> Vec<u8> {
     numbers.iter().flat_map(|n| n.to_le_bytes()).collect()
 }
 
-/// The key denies, which creates no capacity, and goes within two windows, which ends it.
+/// The key denies, which creates no capacity, and expires within two windows.
 async fn heals<A: Algorithm>(server: &Server, limiter: &RedisLimiter<A>, write: redis::Cmd) {
     let mut connection = server.connection();
     let _: redis::Value = write.query(&mut connection).unwrap();
     let key = limiter.key_in_store("k");
     let two_hours = redis::cmd("PEXPIRE").arg(&key).arg(7_200_000).clone();
     let _: i64 = two_hours.query(&mut connection).unwrap();
-    let looked = limiter.peek("k", Cost::ONE).await.unwrap();
+    let peeked = limiter.peek_detailed("k", Cost::ONE).await.unwrap();
     let life: i64 = redis::cmd("PTTL").arg(&key).query(&mut connection).unwrap();
-    assert!(life > 7_000_000, "a look changes nothing");
+    assert!(life > 7_000_000, "a peek changes nothing");
     let denied = limiter.decide("k", Cost::ONE).await.unwrap().answer;
     assert!(
-        !denied.detailed.is_allowed() && !looked.detailed.is_allowed(),
+        !denied.detailed.is_allowed() && !peeked.detailed.is_allowed(),
         "{}",
         A::NAME
     );
     let wait = denied.detailed.decision().retry_after().unwrap();
     assert!(wait > Duration::from_secs(3_500), "by its rule: {wait:?}");
     server.check_lives(Duration::from_secs(60));
-    // It is not put off by those who ask again.
+    // Denied requests do not prolong its life.
     let life: i64 = redis::cmd("PTTL").arg(&key).query(&mut connection).unwrap();
     tokio::time::sleep(Duration::from_millis(30)).await;
     assert!(limiter.decide("k", Cost::ONE).await.is_ok());

@@ -1,5 +1,5 @@
-//! What breaks, and what callers are told meanwhile: an answer within the deadline, nothing counted
-//! twice, and the store's decisions again within a second of its return.
+//! Faults of the store. Every call ends within the deadline, nothing is counted twice, and the store
+//! decides again within a second of its return.
 
 mod support;
 
@@ -37,32 +37,32 @@ async fn a_killed_server_is_unavailable_and_back_within_a_second() {
     assert!(before.unavailable() > 10, "{before:?}");
     assert!(before.longest() < DEADLINE + SLACK, "{before:?}");
     // Only those whose call was under way lost anything; the others were not sent.
-    assert!(limiter.store().counts().broken <= 8);
+    assert!(limiter.store().stats().broken <= 8);
 
-    // Its memory is gone with it, so what it counts from here on is what is told from here on.
+    // The server lost its memory, so it counts only what callers see from here on.
     let load = Load::start(&limiter, "k", 8);
     server.restart();
     let recovered = until_the_store_decides(&limiter).await;
     assert!(recovered < SECOND, "{recovered:?}");
     pause(200).await;
     let after = load.stop().await;
-    let counts = limiter.store().counts();
+    let counts = limiter.store().stats();
     assert!(
         after.allowed() > 100 && after.longest() < DEADLINE + SLACK,
         "{after:?}"
     );
     let doubtful = counts.timeouts + counts.broken;
     let used = used(&limiter, "k").await;
-    let told = after.allowed();
+    let seen = after.allowed();
     assert!(
-        (told..=told + doubtful).contains(&used),
-        "{used} {told} {doubtful}"
+        (seen..=seen + doubtful).contains(&used),
+        "{used} {seen} {doubtful}"
     );
     assert!(server.check_lives(WINDOW) >= 2);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn flushed_scripts_are_sent_anew_and_nobody_notices() {
+async fn flushed_scripts_are_sent_again_without_an_error() {
     let Some(server) = Server::start() else {
         return;
     };
@@ -81,9 +81,9 @@ async fn flushed_scripts_are_sent_anew_and_nobody_notices() {
         seen.unavailable(),
         0,
         "{seen:?} {:?}",
-        limiter.store().counts()
+        limiter.store().stats()
     );
-    let sent = limiter.store().counts().scripts_sent;
+    let sent = limiter.store().stats().scripts_sent;
     assert!(sent >= 15, "{sent}");
     let used = used(&limiter, "k").await;
     assert_eq!(used, seen.allowed());
@@ -91,7 +91,7 @@ async fn flushed_scripts_are_sent_anew_and_nobody_notices() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_suspended_server_holds_nobody_beyond_the_deadline() {
+async fn a_suspended_server_delays_no_call_beyond_the_deadline() {
     let Some(server) = Server::start() else {
         return;
     };
@@ -100,10 +100,10 @@ async fn a_suspended_server_holds_nobody_beyond_the_deadline() {
     pause(200).await;
     server.suspend();
     pause(400).await;
-    let sent = limiter.store().counts().sent;
+    let sent = limiter.store().stats().sent;
     pause(1_600).await;
-    let counts = limiter.store().counts();
-    // It was given up after the first calls without an answer; since then nothing was sent.
+    let counts = limiter.store().stats();
+    // The connection was dropped after 200 ms without an answer; since then nothing was sent.
     assert_eq!(counts.sent, sent);
     assert!(counts.not_sent > 100, "{counts:?}");
     server.resume();
@@ -112,23 +112,77 @@ async fn a_suspended_server_holds_nobody_beyond_the_deadline() {
     pause(200).await;
     let seen = load.stop().await;
     assert!(seen.longest() < DEADLINE + SLACK, "{seen:?}");
-    let doubtful = limiter.store().counts().timeouts + limiter.store().counts().broken;
-    assert!(
-        doubtful <= 16,
-        "those under way when it stopped: {doubtful}"
-    );
+    let doubtful = limiter.store().stats().timeouts + limiter.store().stats().broken;
+    // Each of 8 tasks calls again after 50 ms, until the connection is dropped after 250 ms.
+    assert!(doubtful <= 8 * 7, "{doubtful}");
     let used = used(&limiter, "k").await;
-    let told = seen.allowed();
+    let allowed = seen.allowed();
     assert!(
-        (told..=told + doubtful).contains(&used),
-        "{used} {told} {doubtful}"
+        (allowed..=allowed + doubtful).contains(&used),
+        "{used} {allowed} {doubtful}"
     );
     server.check_lives(WINDOW);
 }
 
-/// A server that is a replica by now answers, and is of no use: it is given up at once.
+/// A pause of the server lets many calls time out at the same instant. The connection stays.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_that_becomes_a_replica_is_given_up() {
+async fn calls_that_time_out_together_keep_the_connection() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let options = Store::at(&server.url()).unwrap().deadline(DEADLINE);
+    let options = options.drop_after(support::AMPLE);
+    let store = options.connect_within(support::AMPLE).await.unwrap();
+    let limiter = RedisLimiter::<Log>::new(store.clone(), quotas(&["1000/60s"])).unwrap();
+    server.suspend();
+    let call = |_| {
+        let limiter = limiter.clone();
+        tokio::spawn(async move { limiter.decide("k", Cost::ONE).await })
+    };
+    for call in (0..20).map(call).collect::<Vec<_>>() {
+        assert!(call.await.unwrap().is_err());
+    }
+    assert!(store.is_connected());
+    server.resume();
+    let recovered = until_the_store_decides(&limiter).await;
+    assert!(recovered < SECOND, "{recovered:?}");
+    let counts = store.stats();
+    assert_eq!((counts.timeouts >= 20, counts.connections), (true, 1));
+    server.check_lives(WINDOW);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_without_answers_is_dropped_after_a_time() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let silence = Duration::from_millis(150);
+    let options = Store::at(&server.url()).unwrap().deadline(DEADLINE);
+    let options = options.drop_after(silence);
+    let store = options.connect_within(support::AMPLE).await.unwrap();
+    let limiter = RedisLimiter::<Log>::new(store.clone(), quotas(&["1000/60s"])).unwrap();
+    server.suspend();
+    let start = Instant::now();
+    while store.is_connected() {
+        assert!(limiter.decide("k", Cost::ONE).await.is_err());
+        assert!(start.elapsed() < Duration::from_secs(10));
+    }
+    assert!(
+        start.elapsed() >= DEADLINE + silence,
+        "{:?}",
+        start.elapsed()
+    );
+    // The first call begins the silence, and one that ends later than that drops the connection.
+    assert!(store.stats().timeouts >= 2, "{:?}", store.stats());
+    server.resume();
+    let recovered = until_the_store_decides(&limiter).await;
+    assert!(recovered < SECOND, "{recovered:?}");
+    server.check_lives(WINDOW);
+}
+
+/// A server that became a replica answers, and decides nothing: the connection is dropped at once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_becomes_a_replica_is_dropped() {
     let (Some(server), Some(other)) = (Server::start(), Server::start()) else {
         return;
     };
@@ -137,7 +191,7 @@ async fn a_server_that_becomes_a_replica_is_given_up() {
     let mut connection = server.connection();
     let port = other.port().to_string();
     for (host, port) in [("127.0.0.1", port.as_str()), ("NO", "ONE")] {
-        let before = limiter.store().counts().given_up;
+        let before = limiter.store().stats().dropped;
         let of = redis::cmd("REPLICAOF").arg(host).arg(port).clone();
         let _: () = of.query(&mut connection).unwrap();
         if host == "NO" {
@@ -145,16 +199,43 @@ async fn a_server_that_becomes_a_replica_is_given_up() {
             assert!(recovered < SECOND, "{recovered:?}");
             break;
         }
-        let told = limiter.decide("k", Cost::ONE).await;
-        assert!(matches!(told, Err(StoreError::Unavailable { .. })));
-        assert_eq!(limiter.store().counts().given_up, before + 1);
+        let decided = limiter.decide("k", Cost::ONE).await;
+        assert!(matches!(decided, Err(StoreError::Unavailable { .. })));
+        assert_eq!(limiter.store().stats().dropped, before + 1);
     }
     server.check_lives(WINDOW);
 }
 
+/// A replica accepts connections and decides nothing, so each connection lasts one call. At a constant
+/// delay of 10 ms there would be a hundred of them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn connections_that_do_not_last_are_made_less_and_less_often() {
+    let (Some(server), Some(other)) = (Server::start(), Server::start()) else {
+        return;
+    };
+    let first = Duration::from_millis(10);
+    let options = Store::at(&server.url()).unwrap().deadline(support::AMPLE);
+    let options = options.reconnect_delay(first, support::AMPLE);
+    let store = options.connect_within(support::AMPLE).await.unwrap();
+    let limiter = RedisLimiter::<Log>::new(store.clone(), "100/60s").unwrap();
+    let mut replica = redis::cmd("REPLICAOF");
+    replica.arg("127.0.0.1").arg(other.port());
+    let _: () = replica.query(&mut server.connection()).unwrap();
+    let start = Instant::now();
+    while start.elapsed() < SECOND {
+        assert!(limiter.try_acquire("k").await.is_err());
+        pause(1).await;
+    }
+    // The delay before connection n is 5 ms x 2^n at least.
+    let connections = store.stats().connections as u32;
+    let least = first / 2 * (2_u32.saturating_pow(connections - 1) - 1);
+    assert!(connections > 3, "{connections}");
+    assert!(least <= start.elapsed(), "{connections} connections");
+}
+
 /// The server decided, and its answer is lost half way: unavailable, counted once, not sent again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_connection_cut_in_mid_reply_is_not_asked_again() {
+async fn a_call_cut_in_mid_reply_is_not_sent_again() {
     let Some(server) = Server::start() else {
         return;
     };
@@ -183,18 +264,18 @@ async fn a_connection_cut_in_mid_reply_is_not_asked_again() {
         assert!(recovered < SECOND, "{recovered:?}");
         assert_eq!(used(&direct, "k").await, expected, "nothing was sent again");
     }
-    assert_eq!(limiter.store().counts().broken, 4);
+    assert_eq!(limiter.store().stats().broken, 4);
     server.check_lives(WINDOW);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_wrong_type_at_one_key_is_that_keys_matter() {
+async fn a_wrong_type_at_one_key_affects_no_other() {
     let Some(server) = Server::start() else {
         return;
     };
     let store = store(&server.url()).await;
-    let log = RedisLimiter::<Log>::new(store.clone(), quotas(&["5/60s"])).unwrap();
-    let log = log.when_unavailable(WhenUnavailable::Deny);
+    let log = RedisLimiter::<Log>::builder(store.clone(), "5/60s");
+    let log = log.when_unavailable(WhenUnavailable::Deny).build().unwrap();
     let counter = RedisLimiter::<TwoCounter>::new(store.clone(), quotas(&["5/60s"])).unwrap();
     let gcra = RedisLimiter::<Gcra>::new(store.clone(), quotas(&["5/60s"])).unwrap();
     let mut connection = server.connection();
@@ -217,22 +298,22 @@ async fn a_wrong_type_at_one_key_is_that_keys_matter() {
             panic!("the store cannot decide: {decided:?}");
         };
         assert!(reason.contains("WRONGTYPE"), "{reason}");
-        for told in [
+        for result in [
             counter.decide("k", Cost::ONE).await,
             gcra.decide("k", Cost::ONE).await,
         ] {
-            let told = told.unwrap_err().to_string();
-            assert!(told.contains("WRONGSTATE"), "{told}");
+            let error = result.unwrap_err().to_string();
+            assert!(error.contains("WRONGSTATE"), "{error}");
         }
     }
     // The others are served, over the same connection.
     assert!(log.decide("l", Cost::ONE).await.unwrap().by == By::Store);
-    let counts = store.counts();
+    let counts = store.stats();
     assert_eq!(
-        (counts.given_up, counts.connected, counts.refused),
+        (counts.dropped, counts.connections, counts.server_errors),
         (0, 1, 60)
     );
-    assert_eq!(log.counts().denied_by_policy, 20);
+    assert_eq!(log.stats().denied_by_policy, 20);
     // A reset heals it.
     log.reset("k").await.unwrap();
     let decided = log.decide("k", Cost::ONE).await.unwrap();
@@ -241,13 +322,13 @@ async fn a_wrong_type_at_one_key_is_that_keys_matter() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_full_memory_is_told_and_leaves_nothing_half_written() {
+async fn a_full_memory_leaves_nothing_half_written() {
     let Some(server) = Server::start_with(&["--maxmemory-policy", "noeviction"]) else {
         return;
     };
     let store = store(&server.url()).await;
-    let log = RedisLimiter::<Log>::new(store.clone(), quotas(&["100000/60s", "5req/1s"])).unwrap();
-    let log = log.deny_cache(0);
+    let log = RedisLimiter::<Log>::builder(store.clone(), ["100000/60s", "5req/1s"]);
+    let log = log.deny_cache(0).build().unwrap();
     let counter = RedisLimiter::<TwoCounter>::new(store.clone(), quotas(&["9/60s"])).unwrap();
     for _ in 0..3 {
         assert!(
@@ -269,16 +350,16 @@ async fn a_full_memory_is_told_and_leaves_nothing_half_written() {
     };
     limit("1");
     for _ in 0..20 {
-        for told in [
+        for result in [
             log.decide("k", Cost::ONE).await,
             log.decide("new", Cost::ONE).await,
         ] {
-            let told = told.unwrap_err().to_string();
-            assert!(told.contains("OOM"), "{told}");
+            let error = result.unwrap_err().to_string();
+            assert!(error.contains("OOM"), "{error}");
         }
         assert!(counter.decide("k", Cost::ONE).await.is_err());
     }
-    // What needs no memory is decided: a denial, a look.
+    // A denial and a peek need no memory.
     let denied = log.decide("k", cost(99_999)).await.unwrap();
     assert!(!denied.answer.detailed.is_allowed() && denied.by == By::Store);
     assert_eq!(used(&log, "k").await, 30);
@@ -286,13 +367,13 @@ async fn a_full_memory_is_told_and_leaves_nothing_half_written() {
     assert!(log.decide("k", cost(10)).await.unwrap().by == By::Store);
     assert_eq!(used(&log, "k").await, 40);
     assert!(counter.decide("k", Cost::ONE).await.unwrap().by == By::Store);
-    assert_eq!(store.counts().connected, 1);
+    assert_eq!(store.stats().connections, 1);
     server.check_lives(WINDOW);
 }
 
-/// A service that starts before its store: unavailable at once, and decided when it is there.
+/// A service that starts before its store: unavailable first, and decided once the store is there.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_store_that_is_not_there_yet_costs_nobody_anything() {
+async fn calls_before_the_first_connection_end_at_once() {
     let Some(mut server) = Server::start() else {
         return;
     };

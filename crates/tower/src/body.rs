@@ -1,4 +1,4 @@
-//! The body of a response that passed the layer, or that the layer wrote.
+//! The body of a response behind the layer.
 
 use std::fmt;
 use std::pin::Pin;
@@ -11,7 +11,7 @@ use pin_project_lite::pin_project;
 use crate::settle::{End, Settlement};
 
 pin_project! {
-    /// The body of a response behind the layer: the handler's, as it comes, or the refusal's.
+    /// The body of a response behind the layer: the handler's, as it comes, or the layer's own.
     pub struct ResponseBody<B> {
         #[pin]
         kind: Kind<B>,
@@ -21,18 +21,18 @@ pin_project! {
 pin_project! {
     #[project = KindProjected]
     enum Kind<B> {
-        Refusal { whole: Option<Bytes> },
+        Rejection { whole: Option<Bytes> },
         Passed { #[pin] body: B },
         Counted { #[pin] body: B, settlement: Settlement },
     }
 }
 
 impl<B> ResponseBody<B> {
-    pub(crate) fn refusal(whole: Bytes) -> ResponseBody<B> {
+    pub(crate) fn rejection(whole: Bytes) -> ResponseBody<B> {
         // An empty frame is no frame.
         let whole = Some(whole).filter(|whole| !whole.is_empty());
         ResponseBody {
-            kind: Kind::Refusal { whole },
+            kind: Kind::Rejection { whole },
         }
     }
 }
@@ -63,7 +63,9 @@ impl<B: Body<Data = Bytes>> Body for ResponseBody<B> {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
         match self.project().kind.project() {
-            KindProjected::Refusal { whole } => Poll::Ready(whole.take().map(Frame::data).map(Ok)),
+            KindProjected::Rejection { whole } => {
+                Poll::Ready(whole.take().map(Frame::data).map(Ok))
+            }
             KindProjected::Passed { body } => body.poll_frame(context),
             KindProjected::Counted {
                 mut body,
@@ -91,14 +93,14 @@ impl<B: Body<Data = Bytes>> Body for ResponseBody<B> {
 
     fn is_end_stream(&self) -> bool {
         match &self.kind {
-            Kind::Refusal { whole } => whole.is_none(),
+            Kind::Rejection { whole } => whole.is_none(),
             Kind::Passed { body } | Kind::Counted { body, .. } => body.is_end_stream(),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.kind {
-            Kind::Refusal { whole } => {
+            Kind::Rejection { whole } => {
                 SizeHint::with_exact(whole.as_ref().map_or(0, |whole| whole.len() as u64))
             }
             Kind::Passed { body } | Kind::Counted { body, .. } => body.size_hint(),
@@ -109,7 +111,7 @@ impl<B: Body<Data = Bytes>> Body for ResponseBody<B> {
 impl<B> fmt::Debug for ResponseBody<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.kind {
-            Kind::Refusal { .. } => "ResponseBody(refusal)",
+            Kind::Rejection { .. } => "ResponseBody(rejection)",
             Kind::Passed { .. } => "ResponseBody(passed)",
             Kind::Counted { .. } => "ResponseBody(passed, to be settled)",
         })

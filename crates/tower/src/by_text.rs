@@ -1,4 +1,4 @@
-//! Stores that know keys by their text.
+//! Stores whose keys are texts.
 
 use std::fmt::Display;
 
@@ -6,10 +6,10 @@ use windowpane_core::{
     Answer, AsyncKeyedRateLimiter, AsyncKeyedSettle, Charge, Cost, Quotas, StoreError,
 };
 
-/// A store that is asked by a `str`, as one on another machine is, for keys of any type that has a
-/// text: addresses, strings, numbers.
+/// A store with `str` keys, such as one on another machine, for keys of any type that has a text:
+/// addresses, strings, numbers.
 ///
-/// Two keys of one text are one key.
+/// Two keys with one text are one key.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ByText<S>(pub S);
 
@@ -22,9 +22,9 @@ where
         self.0.quotas(&key.to_string())
     }
 
-    async fn acquire_detailed(&self, key: &K, cost: Cost) -> Result<Answer, StoreError> {
+    async fn decide_detailed(&self, key: &K, cost: Cost) -> Result<Answer, StoreError> {
         let key = key.to_string();
-        self.0.acquire_detailed(&key, cost).await
+        self.0.decide_detailed(&key, cost).await
     }
 }
 

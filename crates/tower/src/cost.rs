@@ -1,12 +1,12 @@
-//! What a request costs, as far as its head tells.
+//! The cost of a request, from its head.
 
 use http::request::Parts;
 use windowpane_core::Cost;
 
-/// Tells what a request costs before it is served.
+/// A cost of requests, known before they are served.
 ///
-/// A [`Cost`] is the same for all; a function looks at the request's head. What is known only later
-/// is charged as an estimate and [settled](crate::RateLimit::settle).
+/// A [`Cost`] is the same for all requests; a function reads the request's head. A cost that is known
+/// only later is charged as an estimate and [settled](crate::RateLimitBuilder::settle).
 ///
 /// ```
 /// use http::{header, request::Parts};
@@ -21,7 +21,7 @@ use windowpane_core::Cost;
 /// # let _ = by_length;
 /// ```
 pub trait RequestCost: Send + Sync + 'static {
-    /// The cost of a request. It must not panic on anything that a client can send.
+    /// Returns the cost of a request. It must not panic on anything that a client can send.
     fn cost(&self, request: &Parts) -> Cost;
 }
 

@@ -1,10 +1,10 @@
-//! What a response's headers tell of quotas.
+//! The headers of a response that describe quotas.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use http::{HeaderMap, HeaderName, HeaderValue, header};
+use http::{HeaderMap, HeaderName, HeaderValue};
 use smallvec::SmallVec;
-use windowpane_core::{Answer, Denied, Nanos, Quotas, Unit};
+use windowpane_core::{Answer, Denial, Nanos, Quotas, Unit};
 
 use crate::observe::HAS_CLOCK;
 use crate::policy::Policies;
@@ -18,11 +18,12 @@ const X_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
 const SECOND: Nanos = 1_000_000_000;
 
-/// What `X-RateLimit-Reset` means; services differ.
+/// The meaning of `X-RateLimit-Reset`; services differ.
 ///
-/// In either form it tells when more will be left, not when all of it will: in a sliding window
-/// that happens one request at a time.
+/// Both forms say when more will be left, not when everything will: in a sliding window a quota
+/// comes back request by request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Reset {
     /// Seconds from now.
     Seconds,
@@ -31,7 +32,7 @@ pub enum Reset {
     UnixTime,
 }
 
-/// Which headers are sent, beside `Retry-After`.
+/// The headers that are sent, beside `Retry-After`.
 #[derive(Debug)]
 pub(crate) struct Headers {
     /// `RateLimit-Policy` and `RateLimit`.
@@ -40,7 +41,7 @@ pub(crate) struct Headers {
     pub(crate) trio: Option<Reset>,
     /// The draft's `qu` of quotas that count permits.
     pub(crate) permit_unit: Option<String>,
-    /// What does not change from answer to answer.
+    /// The parts that are equal in every answer.
     pub(crate) kept: Kept,
 }
 
@@ -50,13 +51,10 @@ pub(crate) fn whole_seconds(wait: Nanos) -> u64 {
 }
 
 impl Headers {
-    /// Tells of an answer. Headers of another limiter's answer stay: the draft's are lists and grow,
-    /// of two trios the one with less remaining is kept.
+    /// Adds the headers of an answer. Those of another layer stay: the draft's are lists and grow;
+    /// of two `X-RateLimit-*` trios, the one with less remaining is kept.
     pub(crate) fn tell(&self, headers: &mut HeaderMap, policies: &Policies, answer: &Answer) {
         let denied = answer.detailed.decision().denied();
-        if let Some(wait) = denied.and_then(|denied| denied.retry_after_nanos()) {
-            headers.insert(header::RETRY_AFTER, whole_seconds(wait).into());
-        }
         if self.draft {
             self.written(policies, &answer.quotas, |written| {
                 append(headers, RATELIMIT_POLICY, written.policy());
@@ -68,7 +66,7 @@ impl Headers {
         }
     }
 
-    /// Tells of quotas alone, where there was no decision.
+    /// Adds the headers of quotas without a decision.
     pub(crate) fn tell_policy(
         &self,
         headers: &mut HeaderMap,
@@ -89,11 +87,11 @@ impl Headers {
     }
 }
 
-/// `RateLimit`. `t`, when there will be more, stands with the quotas that bind (the limiter tells it
+/// `RateLimit`. `t`, when there will be more, stands with the quotas that bind (the limiter reports it
 /// for them) and with the one that denied.
-fn state(written: &Written, answer: &Answer, denied: Option<Denied>) -> Option<HeaderValue> {
+fn state(written: &Written, answer: &Answer, denied: Option<Denial>) -> Option<HeaderValue> {
     let quotas = &answer.quotas;
-    // Room for two items, as many as most have.
+    // Capacity for two items; most answers have no more.
     let mut line = SmallVec::<[u8; 128]>::new();
     for (index, start) in written.items() {
         // As many as there are quotas, unless a store of one's own errs.
@@ -114,7 +112,7 @@ fn state(written: &Written, answer: &Answer, denied: Option<Denied>) -> Option<H
             push(&mut line, whole_seconds(wait));
         }
     }
-    // No list is an empty list: quotas too large to tell.
+    // An empty list has no field: every quota is too large for one.
     let line = Some(line).filter(|line| !line.is_empty());
     line.and_then(|line| HeaderValue::from_bytes(&line).ok())
 }
@@ -126,7 +124,7 @@ fn push(line: &mut SmallVec<[u8; 128]>, number: u64) {
 }
 
 /// The `X-RateLimit-*` trio: of the quota that denied, else of the first that binds.
-fn tell_trio(headers: &mut HeaderMap, reset: Reset, answer: &Answer, denied: Option<Denied>) {
+fn tell_trio(headers: &mut HeaderMap, reset: Reset, answer: &Answer, denied: Option<Denial>) {
     let quotas = &answer.quotas;
     let told = match denied {
         Some(denied) => Some(denied.quota()),
@@ -156,7 +154,7 @@ fn tell_trio(headers: &mut HeaderMap, reset: Reset, answer: &Answer, denied: Opt
             Reset::UnixTime if !HAS_CLOCK => return,
             Reset::UnixTime => {
                 let now = SystemTime::now().duration_since(UNIX_EPOCH);
-                // Rounded up as the wait is, so that it is never told too early.
+                // Rounded up as the wait is, so that it is never too early.
                 now.map_or(0, |now| now.as_secs() + 1).saturating_add(wait)
             }
         };

@@ -1,22 +1,26 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
+#![warn(missing_debug_implementations)]
 
 mod body;
+mod builder;
 mod by_text;
 mod cost;
+mod engine;
 mod headers;
 mod key;
-mod limit;
 mod observe;
 mod policy;
-mod refusal;
+mod rejection;
 #[cfg(feature = "reload")]
 pub mod reload;
 mod service;
 mod settle;
+mod store;
 mod written;
 
 pub use body::ResponseBody;
+pub use builder::RateLimitBuilder;
 pub use by_text::ByText;
 pub use cost::RequestCost;
 pub use headers::Reset;
@@ -24,11 +28,11 @@ pub use key::{
     ClientAddress, Extract, Extracted, ForwardingHeader, FromExtension, FromFn, FromHeader, Map,
     MissingKey, Peer, from_fn,
 };
-pub use limit::RateLimit;
 pub use observe::{Event, Outcome};
 #[cfg(feature = "metrics")]
 pub use observe::{metric_names, record_store};
 pub use policy::NameError;
-pub use refusal::{OnFailure, Refusal};
+pub use rejection::{OnFailure, Rejection};
 pub use service::{RateLimitLayer, RateLimitService};
 pub use settle::{End, Meter, Used};
+pub use store::{InMemory, Remote};

@@ -1,12 +1,13 @@
-//! What operators see: one event a request, and from it metrics and traces.
+//! One event for each request, and from it metrics and traces.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use windowpane_core::StoreError;
 
-/// What became of a request.
+/// The outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Outcome {
     /// It was allowed and charged.
     Allowed,
@@ -16,16 +17,18 @@ pub enum Outcome {
     NeverFits,
     /// It has no key.
     MissingKey,
-    /// It is nobody's: neither limited nor counted.
+    /// It is exempt: neither limited nor counted.
     Exempt,
-    /// The store has no room for its key.
+    /// The store has no free slot for its key, whatever the policy.
     Full,
-    /// The store has no decision.
+    /// The store gave no decision, whatever the policy.
     Unavailable,
+    /// The server is not set up to find keys.
+    ServerFault,
 }
 
 impl Outcome {
-    /// The outcome as metrics and traces write it.
+    /// Returns the outcome as metrics and traces write it.
     pub const fn name(self) -> &'static str {
         match self {
             Outcome::Allowed => "allowed",
@@ -35,25 +38,27 @@ impl Outcome {
             Outcome::Exempt => "exempt",
             Outcome::Full => "full",
             Outcome::Unavailable => "unavailable",
+            Outcome::ServerFault => "server_fault",
         }
     }
 }
 
-/// One request, as the layer saw it. It holds no key: keys are secrets, or addresses of people.
+/// One request, as the layer saw it. It contains no key: keys are secrets, or addresses of people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Event<'e> {
     /// The layer's name.
     pub limiter: &'e str,
-    /// What became of the request, shadow mode aside.
+    /// The outcome, shadow mode aside.
     pub outcome: Outcome,
-    /// Whether it went on to the handler: denied in shadow mode, failed and let pass, and so on.
+    /// Whether it went on to the handler: a denial in shadow mode does, and so does a failure under
+    /// [`OnFailure::Allow`](crate::OnFailure::Allow).
     pub passed: bool,
     /// The name of the quota that denied it or that it can never fit.
     pub policy: Option<&'e str>,
-    /// The wait told with a denial.
+    /// The wait that the client is asked for.
     pub retry_after: Option<Duration>,
-    /// Why the store has no decision.
+    /// The reason for which the store gave no decision, if the store reported one.
     pub error: Option<&'e StoreError>,
     /// How long the store took to decide; `None` where it was not asked, it is not measured, or the
     /// target has no clock.
@@ -72,7 +77,7 @@ pub(crate) fn is_timed(observer: Option<&Observer>) -> bool {
 /// Whether the target has a clock. On `wasm32-unknown-unknown` the standard library's clocks panic.
 pub(crate) const HAS_CLOCK: bool = cfg!(not(all(target_family = "wasm", target_os = "unknown")));
 
-/// Tells everyone who wants to know.
+/// Reports an event to the observer, the metrics and the traces.
 pub(crate) fn observe(observer: Option<&Observer>, event: &Event<'_>) {
     if let Some(observer) = observer {
         observer(event);
@@ -94,7 +99,7 @@ pub mod metric_names {
     pub const DECISION: &str = "windowpane_decision_seconds";
     /// Gauge: keys that the store holds, by `limiter`.
     pub const KEYS: &str = "windowpane_keys";
-    /// Counter: idle keys that the store has forgotten, by `limiter`.
+    /// Counter: idle keys that the store has evicted, by `limiter`.
     pub const EVICTIONS: &str = "windowpane_evictions_total";
 }
 
@@ -117,8 +122,8 @@ fn count(event: &Event<'_>) {
     }
 }
 
-/// Tells the metrics how many keys a store holds and how many it has forgotten so far; call it when
-/// the metrics are read. The layer cannot: a store behind it may hold keys for others too.
+/// Records the keys that a store holds and its evictions so far. Call it when the metrics are read;
+/// the layer cannot, because its store may hold keys for other layers too.
 #[cfg(feature = "metrics")]
 pub fn record_store(limiter: &str, keys: u64, evictions: u64) {
     use metric_names::{EVICTIONS, KEYS};
@@ -128,8 +133,8 @@ pub fn record_store(limiter: &str, keys: u64, evictions: u64) {
     metrics::counter!(EVICTIONS, "limiter" => limiter).absolute(evictions);
 }
 
-/// Denials are an ordinary event and a client can cause any number of them: debug. A store without
-/// an answer is what somebody has to look at: warn.
+/// Denials are ordinary, and a client can cause any number of them: debug. A store that fails needs
+/// attention: warn. A fault of the server is logged by [`log_fault`], once: debug here.
 #[cfg(feature = "tracing")]
 fn trace(event: &Event<'_>) {
     let Event {
@@ -140,7 +145,7 @@ fn trace(event: &Event<'_>) {
         Outcome::Allowed | Outcome::Exempt => {
             tracing::trace!(limiter, outcome, passed, "request");
         }
-        Outcome::Denied | Outcome::NeverFits | Outcome::MissingKey => {
+        Outcome::Denied | Outcome::NeverFits | Outcome::MissingKey | Outcome::ServerFault => {
             let retry_after = event.retry_after.map(tracing::field::debug);
             tracing::debug!(
                 limiter,
@@ -158,7 +163,19 @@ fn trace(event: &Event<'_>) {
     }
 }
 
-/// A settling that the store did not confirm.
+/// Logs a fault of the server as one error line: by `tracing` if the feature is on and a subscriber
+/// listens, else on the standard error.
+pub(crate) fn log_fault(limiter: &str, what: &str) {
+    #[cfg(feature = "tracing")]
+    if tracing::enabled!(tracing::Level::ERROR) {
+        tracing::error!(limiter, "every request is answered with status 500: {what}");
+        return;
+    }
+    // Nothing else would say why every request fails.
+    eprintln!("rate limit `{limiter}`: every request is answered with status 500: {what}");
+}
+
+/// A settlement that the store did not confirm.
 #[cfg_attr(not(feature = "tracing"), expect(unused_variables))]
 pub(crate) fn lost(error: &StoreError) {
     #[cfg(feature = "tracing")]

@@ -1,4 +1,4 @@
-//! The names under which clients learn of quotas.
+//! The names of quotas, as clients read them.
 
 use std::borrow::Cow;
 
@@ -7,9 +7,10 @@ use windowpane_core::Quotas;
 
 /// A name that no header can carry.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 #[error("malformed name `{}`: expected at least one character, all printable ASCII", name.escape_default())]
 pub struct NameError {
-    /// What was given.
+    /// The given name.
     pub name: String,
 }
 
@@ -43,7 +44,7 @@ impl Policies {
     }
 
     /// The name of a quota: the one given for its index, else its text behind the limiter's name.
-    /// Equal quotas are told apart by a number.
+    /// A number distinguishes equal quotas.
     pub(crate) fn name(&self, quotas: &Quotas, index: usize) -> Cow<'_, str> {
         if let Some(name) = self.quotas.get(index) {
             return Cow::Borrowed(name);

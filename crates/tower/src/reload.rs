@@ -97,7 +97,7 @@ impl QuotaFile {
     }
 }
 
-/// Why a file's quotas were not taken.
+/// The reason for which the quotas of a file were rejected.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub struct FileError {
     path: Option<PathBuf>,
@@ -106,7 +106,7 @@ pub struct FileError {
 }
 
 impl FileError {
-    /// An error that concerns the file as a whole, for those who take its quotas.
+    /// Returns an error about the file as a whole, for the function that applies its quotas.
     pub fn new(message: impl Into<String>) -> FileError {
         FileError {
             path: None,
@@ -141,34 +141,35 @@ impl fmt::Display for FileError {
     }
 }
 
-/// What a look at the file led to.
+/// The result of reading the file again.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Reloaded {
-    /// It is as it was at the last look.
+    /// The file has not changed.
     Unchanged,
-    /// Its quotas were taken.
-    Taken,
-    /// They were not, and the old quotas stay in force.
-    Refused(FileError),
+    /// Its quotas are in force.
+    Applied,
+    /// Its quotas were rejected, and the old ones stay in force.
+    Rejected(FileError),
 }
 
 type Take = Box<dyn FnMut(&QuotaFile) -> Result<(), FileError> + Send>;
 
-/// Reads a file of quotas whenever it has changed, and hands them to those they are for.
+/// A reader of a file of quotas, which passes them on whenever the file has changed.
 pub struct Reload {
     path: PathBuf,
     take: Take,
-    /// What was read at the last look: an editor, a mount or a deployment may change a file's
-    /// content without changing its times, and the other way round.
+    /// The content at the last check. Editors, mounts and deployments may change a file's content
+    /// without its times, and the other way round.
     last: Result<String, io::ErrorKind>,
 }
 
 impl Reload {
-    /// Reads the file for the first time and hands its quotas to `take`, which takes all of them or
-    /// none.
+    /// Reads the file for the first time and passes its quotas to `take`, which applies all of them
+    /// or none.
     ///
     /// # Errors
-    /// [`FileError`] if it cannot be read, holds no quotas, or `take` refuses them: a service should
+    /// [`FileError`] if it cannot be read, holds no quotas, or `take` rejects them: a service should
     /// not start then.
     pub fn new<F>(path: impl Into<PathBuf>, take: F) -> Result<Reload, FileError>
     where
@@ -180,14 +181,14 @@ impl Reload {
             last: Ok(String::new()),
         };
         match reload.check() {
-            Reloaded::Taken => Ok(reload),
-            Reloaded::Refused(error) => Err(error),
+            Reloaded::Applied => Ok(reload),
+            Reloaded::Rejected(error) => Err(error),
             Reloaded::Unchanged => Err(FileError::new("the file is empty").in_file(&reload.path)),
         }
     }
 
-    /// Looks at the file and, if it has changed, hands its quotas on. A file that cannot be read or
-    /// is wrong leaves the old quotas in force, and is told of once.
+    /// Reads the file and, if it has changed, passes its quotas on. A file that cannot be read or is
+    /// wrong leaves the old quotas in force, and is reported once.
     pub fn check(&mut self) -> Reloaded {
         let read = fs::read_to_string(&self.path);
         let now = match &read {
@@ -203,17 +204,17 @@ impl Reload {
             Err(error) => Err(FileError::new(error.to_string())),
         };
         match taken {
-            Ok(()) => Reloaded::Taken,
-            Err(error) => Reloaded::Refused(error.in_file(&self.path)),
+            Ok(()) => Reloaded::Applied,
+            Err(error) => Reloaded::Rejected(error.in_file(&self.path)),
         }
     }
 
-    /// Checks the file at an interval, on a thread of its own, until the watch is dropped. Calls
-    /// `told` with the result of each change.
+    /// Checks the file at intervals of `every` on a thread of its own, until the watch is dropped.
+    /// `report` receives the result of each change.
     ///
     /// # Errors
-    /// If the system cannot start another thread.
-    pub fn watch<F>(mut self, every: Duration, mut told: F) -> io::Result<Watch>
+    /// The system's error if it starts no further thread.
+    pub fn watch<F>(mut self, every: Duration, mut report: F) -> io::Result<Watch>
     where
         F: FnMut(Reloaded) + Send + 'static,
     {
@@ -224,7 +225,7 @@ impl Reload {
                 while stopped.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
                     match self.check() {
                         Reloaded::Unchanged => {}
-                        change => told(change),
+                        change => report(change),
                     }
                 }
             })?;
@@ -264,9 +265,9 @@ impl Drop for Watch {
     fn drop(&mut self) {
         drop(self.stop.take());
         let thread = self.thread.take();
-        // The thread itself drops the watch if `told` or the taker does: it must not wait for itself.
+        // The thread itself drops the watch if `report` or `take` does: it must not wait for itself.
         if let Some(thread) = thread.filter(|t| t.thread().id() != thread::current().id()) {
-            // It panicked if `told` or the taker did: that was reported when it happened.
+            // It panicked if `report` or `take` did: that was reported when it happened.
             let _ = thread.join();
         }
     }

@@ -1,4 +1,4 @@
-//! Costs that are known after the response: the estimate is replaced by them.
+//! Costs known after the response, which replace the estimate.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use http::{Response, StatusCode, header};
 use windowpane_core::Cost;
 
-/// How a response ended.
+/// The end of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum End {
     /// Its whole body was handed to the connection.
     Complete,
@@ -21,31 +22,31 @@ pub enum End {
     NoResponse,
 }
 
-/// What a served request has used.
+/// The use of a served request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Used {
-    /// What was charged for it.
+    /// The permits that were charged.
     pub estimate: Cost,
-    /// What the handler reported by its [`Meter`]; `None` if it reported nothing.
+    /// The permits that the handler reported to its [`Meter`]; `None` if it reported none.
     pub metered: Option<u64>,
     /// The response's status, if there was one.
     pub status: Option<StatusCode>,
-    /// How many bytes of the body were handed to the connection.
+    /// The bytes of the body that were handed to the connection.
     pub bytes: u64,
-    /// How it ended.
+    /// The end of the response.
     pub end: End,
 }
 
 impl Used {
-    /// What the handler reported, or `None`, which leaves the estimate charged. A handler that
-    /// reports as it goes is settled by what it had reported when it ended, however it ended.
+    /// Returns the permits that the handler reported, or `None`, which leaves the estimate charged. A
+    /// handler that reports as it goes is settled by its reports so far, however it ended.
     pub fn metered(&self) -> Option<u64> {
         self.metered
     }
 
-    /// One permit for each `unit` bytes of body begun, or `None`, which leaves the estimate charged,
-    /// where there was no response: otherwise it would cost nothing to leave before it comes.
+    /// Returns one permit for each `unit` bytes of body begun. Without a response it returns `None`,
+    /// which leaves the estimate charged: leaving early must not be free.
     ///
     /// A `unit` of 0 is taken as 1.
     pub fn bytes_sent(&self, unit: u64) -> Option<u64> {
@@ -56,11 +57,10 @@ impl Used {
     }
 }
 
-/// Reports what a request really costs, from its handler or from its response's body; clones report
-/// to the same place.
+/// A counter to which the handler or the response's body reports the real cost; clones share it.
 ///
-/// It is in the extensions of every request that passes a layer that settles. What is reported after
-/// the body has ended is too late.
+/// It is in the extensions of every request that passes a layer that settles. A report after the end
+/// of the body is too late.
 #[derive(Clone, Debug)]
 pub struct Meter(Arc<AtomicU64>);
 
@@ -72,10 +72,9 @@ impl Meter {
         Meter(Arc::new(AtomicU64::new(SILENT)))
     }
 
-    /// Adds permits to what was reported.
+    /// Adds permits to the report.
     pub fn add(&self, permits: u64) {
-        // Relaxed, here and below: whoever ends the body has been handed the number by what handed
-        // him the body.
+        // Relaxed, here and below: handing the body to the thread that ends it orders the two.
         let _ = self
             .0
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |reported| {
@@ -84,12 +83,12 @@ impl Meter {
             });
     }
 
-    /// Replaces what was reported.
+    /// Replaces the report.
     pub fn set(&self, permits: u64) {
         self.0.store(permits.min(SILENT - 1), Ordering::Relaxed);
     }
 
-    /// What was reported, or `None` if nothing was.
+    /// Returns the reported permits; `None` if none were reported.
     pub fn reported(&self) -> Option<u64> {
         match self.0.load(Ordering::Relaxed) {
             SILENT => None,
@@ -98,8 +97,8 @@ impl Meter {
     }
 }
 
-/// What is done with what was used.
-type Settling = Box<dyn FnOnce(&Used) + Send + Sync>;
+/// A settlement, run once.
+pub(crate) type Settling = Box<dyn FnOnce(&Used) + Send + Sync>;
 
 /// Settles one charge, once: when its response has ended, or when it is dropped.
 pub(crate) struct Settlement {
@@ -113,13 +112,9 @@ pub(crate) struct Settlement {
 }
 
 impl Settlement {
-    pub(crate) fn new(
-        estimate: Cost,
-        meter: Meter,
-        settle: impl FnOnce(&Used) + Send + Sync + 'static,
-    ) -> Settlement {
+    pub(crate) fn new(estimate: Cost, meter: Meter, settle: Settling) -> Settlement {
         Settlement {
-            settle: Some(Box::new(settle)),
+            settle: Some(settle),
             meter,
             estimate,
             status: None,
@@ -135,7 +130,7 @@ impl Settlement {
         self.length = length.and_then(|length| length.to_str().ok()?.parse().ok());
     }
 
-    /// So many bytes more of the body were handed on.
+    /// Counts bytes of the body that were handed to the connection.
     pub(crate) fn sent(&mut self, bytes: usize) {
         self.bytes = self.bytes.saturating_add(bytes as u64);
     }
@@ -214,9 +209,9 @@ mod tests {
     #[test]
     fn a_charge_is_settled_once_and_a_panicking_hook_harms_nobody() {
         let seen = Arc::new(Mutex::new(Vec::new()));
-        let push = |seen: &Arc<Mutex<Vec<Used>>>| {
+        let push = |seen: &Arc<Mutex<Vec<Used>>>| -> Settling {
             let seen = Arc::clone(seen);
-            move |used: &Used| seen.lock().unwrap().push(used.clone())
+            Box::new(move |used: &Used| seen.lock().unwrap().push(used.clone()))
         };
         let mut settlement = Settlement::new(Cost::ONE, Meter::new(), push(&seen));
         settlement.responded(&Response::new(()));
@@ -243,8 +238,7 @@ mod tests {
         let ends: Vec<End> = seen.lock().unwrap().iter().map(|u| u.end).collect();
         assert_eq!(ends, [End::Dropped, End::Complete]);
 
-        drop(Settlement::new(Cost::ONE, Meter::new(), |_| {
-            panic!("a hook's own fault")
-        }));
+        let panics: Settling = Box::new(|_| panic!("a hook's own fault"));
+        drop(Settlement::new(Cost::ONE, Meter::new(), panics));
     }
 }

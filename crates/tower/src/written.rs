@@ -1,4 +1,4 @@
-//! What the headers tell of quotas whatever is left of them: written once, and kept.
+//! The parts of headers that depend on the quotas alone, written once and cached.
 
 use std::sync::RwLock;
 
@@ -13,7 +13,7 @@ const SECOND: Nanos = 1_000_000_000;
 /// The largest integer of a structured field.
 pub(crate) const MAX_INTEGER: u64 = 999_999_999_999_999;
 
-/// What the headers tell of some quotas.
+/// The parts of the headers that depend on these quotas alone.
 #[derive(Debug)]
 pub(crate) struct Written {
     quotas: Quotas,
@@ -32,26 +32,26 @@ impl Written {
         let policy = policy(policies, quotas, unit);
         Written {
             quotas: quotas.clone(),
-            // No list is an empty list: a quota too large to tell.
+            // An empty list has no field: every quota is too large for one.
             policy: policy.and_then(|list| HeaderValue::try_from(list).ok()),
             items: tellable(quotas).filter_map(item).collect(),
         }
     }
 
-    /// `RateLimit-Policy`; `None` where none of the quotas can be told.
+    /// `RateLimit-Policy`; `None` if every quota is too large for a field.
     pub(crate) fn policy(&self) -> Option<HeaderValue> {
         self.policy.clone()
     }
 
-    /// Of each quota that can be told its index, and its item in `RateLimit` up to the number of
-    /// what is left.
+    /// Returns, for each quota that a field can hold, its index and its item in `RateLimit` up to the
+    /// remaining number.
     pub(crate) fn items(&self) -> impl Iterator<Item = (usize, &[u8])> {
         self.items.iter().map(|(index, start)| (*index, &start[..]))
     }
 }
 
 /// `RateLimit-Policy`. A window that is not whole seconds has no `w`, which is optional: any
-/// number there would be wrong. The quota's name tells it unless another was given.
+/// number there would be wrong. The quota's default name contains it.
 fn policy(policies: &Policies, quotas: &Quotas, unit: Option<&str>) -> Option<String> {
     let mut list = ListSerializer::new();
     for (index, quota) in tellable(quotas) {
@@ -84,17 +84,16 @@ fn integer(number: u64) -> Integer {
     Integer::try_from(number).unwrap_or(Integer::MAX)
 }
 
-/// At most so many quotas are kept: as many tiers as most services have.
+/// The most quotas that are cached: most services have no more tiers.
 const MOST: usize = 8;
 
-/// What was written of the quotas that answers were made under lately.
+/// A cache of the parts written for the latest quotas.
 #[derive(Debug, Default)]
 pub(crate) struct Kept(RwLock<Vec<Written>>);
 
 impl Kept {
-    /// Hands over what is kept of these quotas, or what `write` writes of them, which then is kept
-    /// in place of the oldest. It never waits: while another thread changes what is kept, nothing is
-    /// read from it or kept in it.
+    /// Passes the cached parts for these quotas to `then`, or the result of `write`, which replaces
+    /// the oldest. It never waits: while another thread changes the cache, it is not used.
     pub(crate) fn with(
         &self,
         quotas: &Quotas,
@@ -128,7 +127,7 @@ mod tests {
         Quotas::parse([format!("{limit}/60s").as_str()]).unwrap()
     }
 
-    /// What is told of quotas, and whether it had to be written.
+    /// Returns the policy of quotas, and whether it had to be written.
     fn tell(kept: &Kept, limit: usize) -> (String, bool) {
         let (mut told, mut was_written) = (String::new(), false);
         let quotas = quotas(limit);

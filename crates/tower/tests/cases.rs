@@ -10,15 +10,15 @@ use common::{SECOND, by_peer, header, number, request, send, store};
 use http::StatusCode;
 use windowpane_cas_ring::CasRing;
 use windowpane_core::{Answer, AsyncKeyedRateLimiter, Cost, Local, Quotas, StoreError};
-use windowpane_tower::{OnFailure, RateLimit};
+use windowpane_tower::{OnFailure, RateLimitBuilder};
 
 const CLIENT: &str = "192.0.2.1";
 
 /// Case 13: half a second, or less, was told as `Retry-After: 0`.
 #[tokio::test]
-async fn a_wait_below_a_second_is_told_as_0_or_less() {
+async fn wait_below_a_second_is_at_least_1() {
     let (store, clock) = store::<_, CasRing>(&["1/10s"]);
-    let layer = RateLimit::new(Local(store), by_peer()).layer();
+    let layer = RateLimitBuilder::new(store, by_peer()).build();
     let _ = send(&layer, request(CLIENT, &[])).await;
     for (wait, told) in [
         (1, 1),
@@ -37,9 +37,9 @@ async fn a_wait_below_a_second_is_told_as_0_or_less() {
 
 /// Case 22: each address of one IPv6 prefix had an allowance of its own.
 #[tokio::test]
-async fn rotating_addresses_inside_one_ipv6_prefix_give_a_fresh_allowance_each() {
+async fn addresses_of_one_ipv6_prefix_share_a_quota() {
     let (store, _) = store::<_, CasRing>(&["5/60s"]);
-    let layer = RateLimit::new(Local(Arc::clone(&store)), by_peer()).layer();
+    let layer = RateLimitBuilder::new(Arc::clone(&store), by_peer()).build();
     let mut allowed = 0;
     for host in 0..1000_u32 {
         let address = format!("2001:db8:0:1:{:x}:{host:x}::1", host % 7);
@@ -71,19 +71,19 @@ impl AsyncKeyedRateLimiter<IpAddr> for Failing {
         AsyncKeyedRateLimiter::quotas(&self.store, key)
     }
 
-    async fn acquire_detailed(&self, key: &IpAddr, cost: Cost) -> Result<Answer, StoreError> {
+    async fn decide_detailed(&self, key: &IpAddr, cost: Cost) -> Result<Answer, StoreError> {
         if self.fails.load(Ordering::SeqCst) {
             let reason = "no answer within 50ms".into();
             return Err(StoreError::Unavailable { reason });
         }
-        AsyncKeyedRateLimiter::acquire_detailed(&self.store, key, cost).await
+        AsyncKeyedRateLimiter::decide_detailed(&self.store, key, cost).await
     }
 }
 
 /// Case 23: with limit 2, cost 3 and 100 per second while the store fails, the cost that did not fit
 /// was taken for an outage, and admitted.
 #[tokio::test]
-async fn a_denial_is_taken_for_an_outage() {
+async fn denial_is_not_taken_for_an_outage() {
     let (store, _) = store::<_, CasRing>(&["2/60s"]);
     let failing = Failing {
         store: Local(store),
@@ -94,10 +94,10 @@ async fn a_denial_is_taken_for_an_outage() {
         true => Cost::of::<3>(),
         false => Cost::ONE,
     };
-    let layer = RateLimit::new(Shared(Arc::clone(&failing)), by_peer())
+    let layer = RateLimitBuilder::remote(Shared(Arc::clone(&failing)), by_peer())
         .cost(cost)
-        .on_unavailable(OnFailure::Pass)
-        .layer();
+        .on_unavailable(OnFailure::Allow)
+        .build();
 
     // It can never fit, and that is an answer of the store, not a failure.
     let never = send(&layer, request(CLIENT, &[("cost-3", "")])).await;
@@ -125,7 +125,7 @@ impl<S: AsyncKeyedRateLimiter<IpAddr>> AsyncKeyedRateLimiter<IpAddr> for Shared<
         self.0.quotas(key)
     }
 
-    async fn acquire_detailed(&self, key: &IpAddr, cost: Cost) -> Result<Answer, StoreError> {
-        self.0.acquire_detailed(key, cost).await
+    async fn decide_detailed(&self, key: &IpAddr, cost: Cost) -> Result<Answer, StoreError> {
+        self.0.decide_detailed(key, cost).await
     }
 }

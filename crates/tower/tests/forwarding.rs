@@ -12,15 +12,16 @@ use common::{Store, on_tokio, store};
 use http::{HeaderName, HeaderValue, Request, StatusCode, header};
 use proptest::prelude::*;
 use windowpane_cas_ring::CasRing;
-use windowpane_core::Local;
-use windowpane_tower::{ClientAddress, Extract, Extracted, ForwardingHeader, Peer, RateLimit};
+use windowpane_tower::{
+    ClientAddress, Extract, Extracted, ForwardingHeader, Peer, RateLimitBuilder,
+};
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
 type Addresses = Arc<Store<IpAddr, CasRing>>;
 
 fn app(store: &Addresses, client: ClientAddress) -> Router {
-    let limit = RateLimit::new(Local(Arc::clone(store)), client).layer();
+    let limit = RateLimitBuilder::new(Arc::clone(store), client).build();
     Router::new()
         .route("/", get(|| async { "ok" }))
         .layer(limit)

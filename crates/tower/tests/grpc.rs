@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::{Buf, BufMut, Bytes};
-use common::{SECOND, Store, on_tokio, store};
+use common::{SECOND, Store, store};
 use http::uri::PathAndQuery;
 use http::{Request, Response};
 use tokio::sync::oneshot;
@@ -22,8 +22,7 @@ use tonic::transport::server::{TcpConnectInfo, TcpIncoming};
 use tonic::transport::{Channel, Endpoint, Server};
 use tonic::{Code, Status};
 use windowpane_cas_ring::CasRing;
-use windowpane_core::Local;
-use windowpane_tower::{ClientAddress, RateLimit};
+use windowpane_tower::{ClientAddress, RateLimitBuilder};
 
 const GREETING: Bytes = Bytes::from_static(b"hello");
 
@@ -98,45 +97,43 @@ async fn greet(channel: &Channel) -> Result<tonic::Response<Bytes>, Status> {
     client.unary(request, path, Plain).await
 }
 
-#[test]
-fn a_denial_reaches_a_grpc_client_as_resource_exhausted_with_a_push_back() {
-    on_tokio(|| async {
-        let (store, clock) = store::<IpAddr, CasRing>(&["2/10s"]);
-        let client = ClientAddress::from_extension(|peer: &TcpConnectInfo| peer.remote_addr());
-        let limit = RateLimit::new(Local(Arc::clone(&store)), client).layer();
-        let incoming = TcpIncoming::bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
-        let address = incoming.local_addr().unwrap();
-        let (stop, stopped) = oneshot::channel::<()>();
-        let server = Server::builder().layer(limit).add_service(Greeter);
-        let server = tokio::spawn(server.serve_with_incoming_shutdown(incoming, async {
-            let _ = stopped.await;
-        }));
-        let endpoint = Endpoint::from_shared(format!("http://{address}")).unwrap();
-        let channel = endpoint.connect().await.unwrap();
+#[tokio::test]
+async fn a_denial_reaches_a_grpc_client_as_resource_exhausted_with_a_push_back() {
+    let (store, clock) = store::<IpAddr, CasRing>(&["2/10s"]);
+    let client = ClientAddress::from_extension(|peer: &TcpConnectInfo| peer.remote_addr());
+    let limit = RateLimitBuilder::new(Arc::clone(&store), client).build();
+    let incoming = TcpIncoming::bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+    let address = incoming.local_addr().unwrap();
+    let (stop, stopped) = oneshot::channel::<()>();
+    let server = Server::builder().layer(limit).add_service(Greeter);
+    let server = tokio::spawn(server.serve_with_incoming_shutdown(incoming, async {
+        let _ = stopped.await;
+    }));
+    let endpoint = Endpoint::from_shared(format!("http://{address}")).unwrap();
+    let channel = endpoint.connect().await.unwrap();
 
-        for left in [1, 0] {
-            let response = greet(&channel).await.unwrap();
-            let told = response.metadata().get("ratelimit").unwrap();
-            assert!(told.to_str().unwrap().contains(&format!(";r={left}")));
-            assert_eq!(response.into_inner(), GREETING);
-        }
-        clock.set(SECOND / 2 + 1);
-        let denied = greet(&channel).await.unwrap_err();
-        assert_eq!(denied.code(), Code::ResourceExhausted);
-        assert_eq!(denied.message(), "the quota of 2/10s is used up");
-        let metadata = denied.metadata();
-        let push_back = metadata.get("grpc-retry-pushback-ms").unwrap();
-        assert_eq!(push_back, "9500");
-        assert_eq!(metadata.get("retry-after").unwrap(), "10");
+    for left in [1, 0] {
+        let response = greet(&channel).await.unwrap();
+        let told = response.metadata().get("ratelimit").unwrap();
+        assert!(told.to_str().unwrap().contains(&format!(";r={left}")));
+        assert_eq!(response.into_inner(), GREETING);
+    }
+    clock.set(SECOND / 2 + 1);
+    let denied = greet(&channel).await.unwrap_err();
+    assert_eq!(denied.code(), Code::ResourceExhausted);
+    assert_eq!(denied.message(), "the quota of 2/10s is used up");
+    let metadata = denied.metadata();
+    let push_back = metadata.get("grpc-retry-pushback-ms").unwrap();
+    assert_eq!(push_back, "9500");
+    assert_eq!(metadata.get("retry-after").unwrap(), "10");
 
-        // Who obeys is answered.
-        let wait: u64 = push_back.to_str().unwrap().parse().unwrap();
-        clock.set(SECOND / 2 + 1 + Duration::from_millis(wait).as_nanos() as u64);
-        assert_eq!(greet(&channel).await.unwrap().into_inner(), GREETING);
-        assert_eq!(Store::keys(&store), [IpAddr::from([127, 0, 0, 1])]);
+    // Who obeys is answered.
+    let wait: u64 = push_back.to_str().unwrap().parse().unwrap();
+    clock.set(SECOND / 2 + 1 + Duration::from_millis(wait).as_nanos() as u64);
+    assert_eq!(greet(&channel).await.unwrap().into_inner(), GREETING);
+    assert_eq!(Store::keys(&store), [IpAddr::from([127, 0, 0, 1])]);
 
-        drop(channel);
-        let _ = stop.send(());
-        server.await.unwrap().unwrap();
-    });
+    drop(channel);
+    let _ = stop.send(());
+    server.await.unwrap().unwrap();
 }

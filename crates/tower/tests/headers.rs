@@ -9,19 +9,19 @@ use common::{SECOND, by_peer, header, number, request, send, store};
 use http::StatusCode;
 use tower::Layer;
 use windowpane_cas_ring::CasRing;
-use windowpane_core::{Cost, Local};
+use windowpane_core::Cost;
 use windowpane_mutex_log::MutexLog;
-use windowpane_tower::{FromHeader, RateLimit, Reset};
+use windowpane_tower::{FromHeader, RateLimitBuilder, Reset};
 
 const CLIENT: &str = "192.0.2.1";
 
 #[tokio::test]
 async fn several_quotas_are_several_policies_and_all_responses_tell_them() {
     let (store, clock) = store::<_, CasRing>(&["3/60s", "2/1s"]);
-    let layer = RateLimit::new(Local(store), by_peer())
+    let layer = RateLimitBuilder::new(store, by_peer())
         .policy_names(["minute", "burst \"b\" \\"])
         .unwrap()
-        .layer();
+        .build();
     // (status, r and t of each quota, Retry-After) by time in milliseconds.
     let expected = [
         (0, 200, (2, None), (1, Some(1)), None),
@@ -70,7 +70,7 @@ async fn several_quotas_are_several_policies_and_all_responses_tell_them() {
 #[tokio::test]
 async fn a_window_of_no_whole_seconds_is_told_by_no_number_of_them() {
     let (store, _) = store::<_, CasRing>(&["10/250ms", "100/1500ms", "1000/2s"]);
-    let layer = RateLimit::new(Local(store), by_peer()).layer();
+    let layer = RateLimitBuilder::new(store, by_peer()).build();
     let response = send(&layer, request(CLIENT, &[])).await;
     let policies = members(&response, "ratelimit-policy");
     let told: Vec<_> = policies
@@ -97,11 +97,11 @@ async fn a_window_of_no_whole_seconds_is_told_by_no_number_of_them() {
 #[tokio::test]
 async fn units_are_told_and_a_limit_that_no_field_can_hold_is_left_out() {
     let (store, _) = store::<_, MutexLog>(&["1000000000000000/60s", "500/60s", "9req/60s"]);
-    let layer = RateLimit::new(Local(store), by_peer())
+    let layer = RateLimitBuilder::new(store, by_peer())
         .cost(Cost::of::<20>())
         .permit_unit("tokens")
         .unwrap()
-        .layer();
+        .build();
     let response = send(&layer, request(CLIENT, &[])).await;
     let policies = members(&response, "ratelimit-policy");
     let told: Vec<_> = policies
@@ -116,8 +116,8 @@ async fn units_are_told_and_a_limit_that_no_field_can_hold_is_left_out() {
         .map(|limit| (limit.integer("r").unwrap(), limit.integer("t")))
         .collect();
     assert_eq!(told, [(480, Some(60)), (8, None)]);
-    let refused = RateLimit::new(
-        Local(common::store::<std::net::IpAddr, CasRing>(&["1/1s"]).0),
+    let refused = RateLimitBuilder::new(
+        common::store::<std::net::IpAddr, CasRing>(&["1/1s"]).0,
         by_peer(),
     );
     assert!(refused.permit_unit("t\u{f6}kens").is_err());
@@ -130,7 +130,7 @@ async fn a_denied_cost_is_told_when_it_fits_and_when_there_is_more() {
         let cost = request.headers.get("cost").unwrap().to_str().unwrap();
         Cost::new(cost.parse().unwrap()).unwrap()
     };
-    let layer = RateLimit::new(Local(store), by_peer()).cost(cost).layer();
+    let layer = RateLimitBuilder::new(store, by_peer()).cost(cost).build();
     for (at, cost) in [(0, "3"), (20, "5")] {
         clock.set(at * SECOND);
         let response = send(&layer, request(CLIENT, &[("cost", cost)])).await;
@@ -157,9 +157,9 @@ async fn a_denied_cost_is_told_when_it_fits_and_when_there_is_more() {
 #[tokio::test]
 async fn where_no_wait_helps_none_is_told() {
     let (store, _) = store::<_, CasRing>(&["0/60s"]);
-    let layer = RateLimit::new(Local(store), by_peer())
+    let layer = RateLimitBuilder::new(store, by_peer())
         .x_headers(Reset::Seconds)
-        .layer();
+        .build();
     let response = send(&layer, request(CLIENT, &[])).await;
     assert_eq!(response.status(), StatusCode::TOO_MANY_REQUESTS);
     assert_eq!(header(&response, "retry-after"), None);
@@ -172,10 +172,10 @@ async fn where_no_wait_helps_none_is_told() {
 #[tokio::test]
 async fn the_trio_is_told_if_asked_for() {
     let (store, clock) = store::<_, CasRing>(&["100/60s", "2/10s"]);
-    let layer = RateLimit::new(Local(store), by_peer())
+    let layer = RateLimitBuilder::new(store, by_peer())
         .x_headers(Reset::Seconds)
         .draft_headers(false)
-        .layer();
+        .build();
     for (at, status, remaining, reset) in [(0, 200, 1, 10), (5, 200, 0, 5), (7, 429, 0, 3)] {
         clock.set(at * SECOND);
         let response = send(&layer, request(CLIENT, &[])).await;
@@ -191,9 +191,9 @@ async fn the_trio_is_told_if_asked_for() {
 #[tokio::test]
 async fn the_trio_can_tell_the_wall_clock() {
     let (store, _) = store::<_, CasRing>(&["2/10s"]);
-    let layer = RateLimit::new(Local(store), by_peer())
+    let layer = RateLimitBuilder::new(store, by_peer())
         .x_headers(Reset::UnixTime)
-        .layer();
+        .build();
     let before = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let response = send(&layer, request(CLIENT, &[])).await;
     let after = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
@@ -206,16 +206,16 @@ async fn the_trio_can_tell_the_wall_clock() {
 async fn two_layers_tell_all_their_policies_and_the_tighter_trio() {
     let (by_address, _) = store::<_, CasRing>(&["5/60s"]);
     let (by_key, _) = store::<_, CasRing>(&["1/60s"]);
-    let outer = RateLimit::new(Local(by_address), by_peer())
+    let outer = RateLimitBuilder::new(by_address, by_peer())
         .named("address")
         .unwrap()
         .x_headers(Reset::Seconds)
-        .layer();
-    let inner = RateLimit::new(Local(by_key), FromHeader::new("x-api-key".parse().unwrap()))
+        .build();
+    let inner = RateLimitBuilder::new(by_key, FromHeader::new("x-api-key".parse().unwrap()))
         .named("key")
         .unwrap()
         .x_headers(Reset::Seconds)
-        .layer();
+        .build();
     let both = tower::layer::layer_fn(|service| outer.layer(inner.layer(service)));
     for (status, remaining) in [(200, 0), (429, 0)] {
         let request = request(CLIENT, &[("x-api-key", "alpha")]);

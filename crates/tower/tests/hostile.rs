@@ -7,14 +7,13 @@ use std::net::IpAddr;
 use axum::Router;
 use axum::routing::get;
 use common::wire::{by_axum_peer, serve};
-use common::{by_peer, on_tokio, request, send, store};
+use common::{by_peer, request, send, store};
 use http::{HeaderName, HeaderValue, StatusCode};
 use proptest::prelude::*;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use windowpane_cas_ring::CasRing;
-use windowpane_core::Local;
-use windowpane_tower::{ForwardingHeader, FromHeader, RateLimit};
+use windowpane_tower::{ForwardingHeader, FromHeader, RateLimitBuilder};
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
@@ -54,7 +53,7 @@ proptest! {
         let (store, _) = store::<(IpAddr, String), CasRing>(&["1/60s"]);
         let networks = trusted.then(|| "192.0.2.0/24".parse().unwrap());
         let client = by_peer().behind(networks, read);
-        let layer = RateLimit::new(Local(store), (client, FromHeader::new(API_KEY))).layer();
+        let layer = RateLimitBuilder::new(store, (client, FromHeader::new(API_KEY))).build();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let mut statuses = Vec::new();
         for _ in 0..2 {
@@ -95,51 +94,49 @@ async fn raw(address: std::net::SocketAddr, bytes: &[u8]) -> String {
     answer.lines().next().unwrap_or_default().to_owned()
 }
 
-#[test]
-fn oversized_and_non_ascii_headers_on_the_wire_are_answered_and_the_server_goes_on() {
-    on_tokio(|| async {
-        let (store, _) = store::<IpAddr, CasRing>(&["1000/60s"]);
-        let client = by_axum_peer().behind(
-            ["127.0.0.0/8".parse().unwrap()],
-            ForwardingHeader::XForwardedFor,
-        );
-        let limit = RateLimit::new(Local(store), client).layer();
-        let server = serve(
-            Router::new()
-                .route("/", get(|| async { "ok" }))
-                .layer(limit),
-        )
-        .await;
-        let with = |headers: &[u8]| {
-            let mut bytes = b"GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n".to_vec();
-            bytes.extend_from_slice(headers);
-            bytes.extend_from_slice(b"\r\n");
-            bytes
-        };
-        let long = [
-            b"x-forwarded-for: ",
-            &b"1.2.3.4, ".repeat(5_000)[..],
-            b"\r\n",
-        ]
-        .concat();
-        let huge = [b"x-forwarded-for: ", &b"a".repeat(2_000_000)[..], b"\r\n"].concat();
-        for (headers, answers) in [
-            (&b""[..], &["200"][..]),
-            (b"x-forwarded-for: caf\xc3\xa9\r\n", &["200"]),
-            // The last is the first that is read.
-            (b"x-forwarded-for: 1.2.3.4, \xff\xfe\r\n", &["200"]),
-            (b"x-forwarded-for: 1.2.3.4\x00\r\n", &["400"]),
-            (&long, &["200"]),
-            (&b"x-forwarded-for: 1.2.3.4\r\n".repeat(90), &["200"]),
-            // More than the server itself takes; it may close before all is sent.
-            (&b"x-forwarded-for: 1.2.3.4\r\n".repeat(300), &["431", ""]),
-            (&huge, &["431", ""]),
-        ] {
-            let line = raw(server.address, &with(headers)).await;
-            let status = line.split(' ').nth(1).unwrap_or_default();
-            assert!(answers.contains(&status), "{line}, expected {answers:?}");
-        }
-        assert_eq!(server.get("/", &[]).await.status(), StatusCode::OK);
-        server.stop().await;
-    });
+#[tokio::test]
+async fn oversized_and_non_ascii_headers_on_the_wire_are_answered_and_the_server_goes_on() {
+    let (store, _) = store::<IpAddr, CasRing>(&["1000/60s"]);
+    let client = by_axum_peer().behind(
+        ["127.0.0.0/8".parse().unwrap()],
+        ForwardingHeader::XForwardedFor,
+    );
+    let limit = RateLimitBuilder::new(store, client).build();
+    let server = serve(
+        Router::new()
+            .route("/", get(|| async { "ok" }))
+            .layer(limit),
+    )
+    .await;
+    let with = |headers: &[u8]| {
+        let mut bytes = b"GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n".to_vec();
+        bytes.extend_from_slice(headers);
+        bytes.extend_from_slice(b"\r\n");
+        bytes
+    };
+    let long = [
+        b"x-forwarded-for: ",
+        &b"1.2.3.4, ".repeat(5_000)[..],
+        b"\r\n",
+    ]
+    .concat();
+    let huge = [b"x-forwarded-for: ", &b"a".repeat(2_000_000)[..], b"\r\n"].concat();
+    for (headers, answers) in [
+        (&b""[..], &["200"][..]),
+        (b"x-forwarded-for: caf\xc3\xa9\r\n", &["200"]),
+        // The last is the first that is read.
+        (b"x-forwarded-for: 1.2.3.4, \xff\xfe\r\n", &["200"]),
+        (b"x-forwarded-for: 1.2.3.4\x00\r\n", &["400"]),
+        (&long, &["200"]),
+        (&b"x-forwarded-for: 1.2.3.4\r\n".repeat(90), &["200"]),
+        // More than the server itself takes; it may close before all is sent.
+        (&b"x-forwarded-for: 1.2.3.4\r\n".repeat(300), &["431", ""]),
+        (&huge, &["431", ""]),
+    ] {
+        let line = raw(server.address, &with(headers)).await;
+        let status = line.split(' ').nth(1).unwrap_or_default();
+        assert!(answers.contains(&status), "{line}, expected {answers:?}");
+    }
+    assert_eq!(server.get("/", &[]).await.status(), StatusCode::OK);
+    server.stop().await;
 }

@@ -30,7 +30,7 @@ fn metrics_count_each_request_once() {
     for (outcome, passed, count) in [
         ("allowed", "true", 3.0),
         ("denied", "false", 2.0),
-        ("missing_key", "false", 1.0),
+        ("server_fault", "false", 2.0),
     ] {
         let outcome = format!("outcome=\"{outcome}\"");
         let passed = format!("passed=\"{passed}\"");
@@ -42,7 +42,7 @@ fn metrics_count_each_request_once() {
     );
     let policy = r#"policy="address 3/60s""#;
     assert_eq!(value("windowpane_denied_total{", &[address, policy]), 2.0);
-    // The store was asked five times, and not for the request without a key.
+    // The store was asked five times, and not for the requests without a peer address.
     assert_eq!(value("windowpane_decision_seconds_count{", &[address]), 5.0);
     assert_eq!(value("windowpane_keys{", &[address]), 7.0);
     assert_eq!(value("windowpane_evictions_total{", &[address]), 2.0);

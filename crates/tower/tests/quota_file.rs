@@ -12,9 +12,9 @@ use common::bounded::bounded;
 use common::fields::members;
 use common::{by_peer, request, send};
 use windowpane_cas_ring::CasRing;
-use windowpane_core::{Local, Quotas};
+use windowpane_core::Quotas;
 use windowpane_keyed::KeyedLimiter;
-use windowpane_tower::RateLimit;
+use windowpane_tower::RateLimitBuilder;
 use windowpane_tower::reload::{FileError, QuotaFile, Reload, Reloaded, Watch};
 
 struct File {
@@ -81,7 +81,7 @@ fn a_file_is_read_when_it_has_changed_and_a_bad_one_leaves_the_old_quotas() {
         ("# caf\u{e9}\n[address]\n", 2, "missing field `quotas`"),
     ] {
         file.write(text);
-        let Reloaded::Refused(error) = reload.check() else {
+        let Reloaded::Rejected(error) = reload.check() else {
             panic!("{text} was taken");
         };
         assert_eq!(error.line(), Some(line), "{error}");
@@ -93,7 +93,7 @@ fn a_file_is_read_when_it_has_changed_and_a_bad_one_leaves_the_old_quotas() {
 
     // What the taker refuses, and what cannot be read.
     file.write("[adress]\nquotas = [\"100/60s\"]\n");
-    let Reloaded::Refused(error) = reload.check() else {
+    let Reloaded::Rejected(error) = reload.check() else {
         panic!("a table of another name was taken");
     };
     assert!(
@@ -102,12 +102,12 @@ fn a_file_is_read_when_it_has_changed_and_a_bad_one_leaves_the_old_quotas() {
             .ends_with("quotas.toml: there is no table [address]")
     );
     fs::remove_file(&file.path).unwrap();
-    assert!(matches!(reload.check(), Reloaded::Refused(_)));
+    assert!(matches!(reload.check(), Reloaded::Rejected(_)));
     assert_eq!(reload.check(), Reloaded::Unchanged);
     assert_eq!(taken.lock().unwrap()[..], ["100/60s and 10/1s"]);
 
     file.write("[address]\nquotas = [\"200/60s\"]\n");
-    assert_eq!(reload.check(), Reloaded::Taken);
+    assert_eq!(reload.check(), Reloaded::Applied);
     assert_eq!(taken.lock().unwrap()[..], ["100/60s and 10/1s", "200/60s"]);
 }
 
@@ -127,31 +127,29 @@ fn a_service_does_not_start_on_a_file_that_is_missing_empty_or_wrong() {
 
 #[test]
 fn a_watch_tells_of_changes_until_it_is_dropped() {
-    bounded(|| {
-        let file = File::new("[address]\nquotas = [\"1/60s\"]\n");
-        let taken = Arc::default();
-        let reload = Reload::new(&file.path, taker(&taken)).unwrap();
-        let (tell, told) = mpsc::channel();
-        let watch = reload
-            .watch(Duration::from_millis(5), move |change| {
-                tell.send(change).unwrap()
-            })
-            .unwrap();
-        let patience = Duration::from_secs(20);
-        file.write("[address]\nquotas = [\"2/60s\"]\n");
-        // A write is not one step: what is seen in the middle of it is refused or taken in turn.
-        while told.recv_timeout(patience).unwrap() != Reloaded::Taken {}
-        file.write("[address]\nquotas = [\"2/60\"]\n");
-        loop {
-            match told.recv_timeout(patience).unwrap() {
-                Reloaded::Refused(error) if error.line() == Some(2) => break,
-                _ => {}
-            }
+    let file = File::new("[address]\nquotas = [\"1/60s\"]\n");
+    let taken = Arc::default();
+    let reload = Reload::new(&file.path, taker(&taken)).unwrap();
+    let (tell, told) = mpsc::channel();
+    let watch = reload
+        .watch(Duration::from_millis(5), move |change| {
+            tell.send(change).unwrap()
+        })
+        .unwrap();
+    let patience = Duration::from_secs(20);
+    file.write("[address]\nquotas = [\"2/60s\"]\n");
+    // A write is not one step: what is seen in the middle of it is refused or taken in turn.
+    while told.recv_timeout(patience).unwrap() != Reloaded::Applied {}
+    file.write("[address]\nquotas = [\"2/60\"]\n");
+    loop {
+        match told.recv_timeout(patience).unwrap() {
+            Reloaded::Rejected(error) if error.line() == Some(2) => break,
+            _ => {}
         }
-        drop(watch);
-        assert_eq!(told.recv(), Err(mpsc::RecvError), "its thread has ended");
-        assert_eq!(taken.lock().unwrap().last().unwrap(), "2/60s");
-    });
+    }
+    drop(watch);
+    assert_eq!(told.recv(), Err(mpsc::RecvError), "its thread has ended");
+    assert_eq!(taken.lock().unwrap().last().unwrap(), "2/60s");
 }
 
 #[test]
@@ -195,13 +193,13 @@ async fn new_quotas_hold_from_the_next_request_on_and_what_was_used_is_kept() {
             .map_err(|error| FileError::new(error.to_string()))
     })
     .unwrap();
-    let layer = RateLimit::new(Local(store), by_peer()).layer();
+    let layer = RateLimitBuilder::new(store, by_peer()).build();
     let ask = async || send(&layer, request("192.0.2.1", &[])).await;
     for status in [200, 200] {
         assert_eq!(ask().await.status().as_u16(), status);
     }
     file.write("[address]\nquotas = [\"2/60s\"]\n");
-    assert_eq!(reload.check(), Reloaded::Taken);
+    assert_eq!(reload.check(), Reloaded::Applied);
     let response = ask().await;
     assert_eq!(response.status().as_u16(), 429);
     assert_eq!(
@@ -209,15 +207,15 @@ async fn new_quotas_hold_from_the_next_request_on_and_what_was_used_is_kept() {
         Some(2)
     );
     file.write("[address]\nquotas = [\"3/60s\", \"9/1h\"]\n");
-    assert_eq!(reload.check(), Reloaded::Taken);
+    assert_eq!(reload.check(), Reloaded::Applied);
     assert_eq!(ask().await.status().as_u16(), 200);
     assert_eq!(ask().await.status().as_u16(), 429);
     // What the algorithm cannot hold is refused, and nothing has changed.
     file.write("[address]\nquotas = [\"17/60s\"]\n");
-    let Reloaded::Refused(error) = reload.check() else {
+    let Reloaded::Rejected(error) = reload.check() else {
         panic!("a ring of 16 took a limit of 17");
     };
-    assert!(error.to_string().contains("capacity 16"), "{error}");
+    assert!(error.to_string().contains("limits up to 16"), "{error}");
     assert_eq!(ask().await.status().as_u16(), 429);
     let other = send(&layer, request("192.0.2.2", &[])).await;
     let limits: Vec<_> = members(&other, "ratelimit-policy");

@@ -7,9 +7,9 @@ use common::{SECOND, Store, by_peer, number, request, send, store};
 use http::StatusCode;
 use proptest::prelude::*;
 use windowpane_cas_ring::CasRing;
-use windowpane_core::{Cost, FromQuotas, KeyedRateLimiter, Local, Nanos};
+use windowpane_core::{Cost, FromQuotas, KeyedRateLimiter, Nanos};
 use windowpane_mutex_log::MutexLog;
-use windowpane_tower::RateLimit;
+use windowpane_tower::RateLimitBuilder;
 
 const CLIENT: &str = "192.0.2.1";
 
@@ -25,9 +25,9 @@ async fn honours_once<L: FromQuotas + 'static>(
         let cost = request.headers.get("cost").unwrap().to_str().unwrap();
         Cost::new(cost.parse().unwrap()).unwrap()
     };
-    let layer = RateLimit::new(Local(store.clone()), by_peer())
+    let layer = RateLimitBuilder::new(store.clone(), by_peer())
         .cost(by_header)
-        .layer();
+        .build();
     let visit = |cost: u64| request(CLIENT, &[("cost", &cost.to_string())]);
     let mut now = 0;
     for (after, cost) in visits {
@@ -59,7 +59,7 @@ async fn honours_once<L: FromQuotas + 'static>(
 
 /// The limiter's own wait, which `peek` tells without charging.
 fn wait<L: FromQuotas>(store: &Store<std::net::IpAddr, L>, cost: Cost) -> Nanos {
-    let answer = store.peek(&CLIENT.parse().unwrap(), cost).unwrap();
+    let answer = store.peek_detailed(&CLIENT.parse().unwrap(), cost).unwrap();
     answer
         .detailed
         .decision()

@@ -27,7 +27,7 @@ impl io::Write for Lines {
 }
 
 #[test]
-fn traces_tell_denials_quietly_and_failures_loudly_and_no_key() {
+fn traces_warn_of_failures_and_contain_no_key() {
     let lines = Lines::default();
     let writer = lines.clone();
     let subscriber = tracing_subscriber::fmt()
@@ -58,6 +58,14 @@ fn traces_tell_denials_quietly_and_failures_loudly_and_no_key() {
         "retry_after=60s",
     ];
     assert_eq!(count(&denied), 2, "{text}");
+    // One error line, however many requests have no peer address.
+    let fault = [
+        "ERROR",
+        "limiter=\"address\"",
+        "into_make_service_with_connect_info",
+    ];
+    assert_eq!(count(&fault), 1, "{text}");
+    assert_eq!(count(&["DEBUG", "outcome=\"server_fault\""]), 2, "{text}");
     let failed = [
         "WARN",
         "outcome=\"unavailable\"",

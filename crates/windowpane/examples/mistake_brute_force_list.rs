@@ -1,20 +1,21 @@
 //! The classic mistake: a list that is counted through at every request and shortened at its front.
 //!
-//! It decides rightly, and every decision costs as many steps as the limit is high: counting looks
-//! at every entry, and removing the first of a `Vec` moves all the others. A deque drops an old
-//! entry once and never looks at the others; a ring looks at one slot.
+//! It decides rightly, but a decision takes as many steps as the limit: counting reads every entry,
+//! and removing the first entry of a `Vec` moves all the others. A deque drops an old entry once and
+//! does not read the others. A ring reads one slot.
 //!
 //! `cargo run --release -p windowpane --example mistake_brute_force_list`
 
 use std::collections::VecDeque;
 use std::time::Instant;
 
-use windowpane::{CasRing, Cost, Nanos, Quota, RateLimiter, Unit};
+use windowpane::algorithm::{Cost, RateLimiter};
+use windowpane::{CasRing, Nanos, Quota, Unit};
 
 const WINDOW: Nanos = 1_000_000_000;
 const REQUESTS: u64 = 40_000;
 
-/// The mistake. It counts the entries it looks at or moves.
+/// The mistake. It counts the entries that it reads or moves.
 #[derive(Default)]
 struct BruteForce {
     entries: Vec<Nanos>,
@@ -59,8 +60,8 @@ impl Deque {
     }
 }
 
-/// One way to decide: how many requests it allowed, how long a decision took, and how many entries
-/// it looked at or moved, where that is counted.
+/// One way to decide: the requests that it allowed, the time of a decision, and the entries that it
+/// read or moved, if they are counted.
 struct Way {
     name: &'static str,
     allowed: u64,
@@ -68,7 +69,7 @@ struct Way {
     steps: Option<u64>,
 }
 
-/// Twice as many requests as the quota allows, once it is used up.
+/// Makes twice as many requests as the quota allows, after it is used up.
 fn time(mut allow: impl FnMut(Nanos) -> bool, limit: u64) -> (u64, u64) {
     let step = WINDOW / limit / 2;
     for _ in 0..limit {
@@ -97,7 +98,7 @@ fn figures(limit: u64) -> [Way; 3] {
         steps: Some(deque.steps),
     };
     let ring = CasRing::new(Quota::from_nanos(limit, WINDOW, Unit::Permits).unwrap()).unwrap();
-    let by_ring = |now| ring.acquire_at(now, Cost::ONE).unwrap().is_allowed();
+    let by_ring = |now| ring.decide_at(now, Cost::ONE).unwrap().is_allowed();
     let (allowed, nanos) = time(by_ring, limit);
     let ring = Way {
         name: "cas-ring",

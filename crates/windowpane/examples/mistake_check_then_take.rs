@@ -1,8 +1,8 @@
 //! The classic mistake: checking in one step and taking in another.
 //!
-//! Each step may be atomic; between them other threads pass the same check. Here a barrier makes that
-//! happen every time; without one it happens under load. The check and the charge must be one event: a
-//! compare-and-swap, or a lock around both.
+//! Each step may be atomic, but between them other threads pass the same check. Here a barrier makes
+//! that happen every time; without a barrier it happens under load. The check and the charge must be
+//! one event: a compare-and-swap, or a lock around both.
 //!
 //! `cargo run -p windowpane --example mistake_check_then_take`
 
@@ -10,7 +10,8 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use windowpane::{CasRing, Cost, Quota, RateLimiter};
+use windowpane::algorithm::{Cost, RateLimiter};
+use windowpane::{CasRing, Quota};
 
 const THREADS: usize = 8;
 const LIMIT: u64 = 5;
@@ -36,7 +37,7 @@ fn one_event() -> usize {
     let together = Barrier::new(THREADS);
     on_all_threads(|| {
         together.wait();
-        ring.acquire_at(0, Cost::ONE).unwrap().is_allowed()
+        ring.decide_at(0, Cost::ONE).unwrap().is_allowed()
     })
 }
 

@@ -1,12 +1,13 @@
-//! The classic mistake: a counter that starts anew every minute.
+//! The classic mistake: a counter that starts again every minute.
 //!
-//! Ten per minute are meant. A client that asks at the end of one minute and again at the
-//! beginning of the next gets twenty within two seconds: the burst doubles around every boundary.
-//! The right question is not "how many in this minute?" but "how many in the minute before now?".
+//! The quota is ten per minute. A client that asks at the end of one minute and again at the start
+//! of the next gets twenty within two seconds: the burst doubles around every boundary. A limiter
+//! must count the minute before now, not the minute of the clock.
 //!
 //! `cargo run -p windowpane --example mistake_fixed_window`
 
-use windowpane::{CasRing, Cost, Nanos, Quota, RateLimiter};
+use windowpane::algorithm::{Cost, RateLimiter};
+use windowpane::{CasRing, Nanos, Quota};
 
 const SECOND: Nanos = 1_000_000_000;
 const WINDOW: Nanos = 60 * SECOND;
@@ -47,7 +48,7 @@ fn figures() -> Figures {
     let mut fixed = FixedWindow::default();
     let quota: Quota = "10/60s".parse().unwrap();
     let ring = CasRing::new(quota).unwrap();
-    let by_ring = |now: &Nanos| ring.acquire_at(*now, Cost::ONE).unwrap().is_allowed();
+    let by_ring = |now: &Nanos| ring.decide_at(*now, Cost::ONE).unwrap().is_allowed();
     Figures {
         fixed_window: times().filter(|now| fixed.allow(*now)).count(),
         sliding_window: times().filter(by_ring).count(),

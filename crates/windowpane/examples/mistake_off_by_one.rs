@@ -1,20 +1,21 @@
 //! The classic mistake: off by one, at the limit or at the edge of the window.
 //!
-//! `count <= limit` asked before the request is counted lets one more in. And an entry is gone at
-//! exactly `at + window`: a request counts the half-open `(now - window, now]`, so `>` where `>=`
-//! belongs keeps a client out one tick too long, and out for good if it comes by the clock.
+//! `count <= limit`, before the request itself is counted, allows one too many. And an entry is gone
+//! at exactly `at + window`, because a request counts `(now - window, now]`. So `>` in place of `>=`
+//! denies one tick too long. A client that comes exactly once a window is then always denied.
 //!
 //! `cargo run -p windowpane --example mistake_off_by_one`
 
 use std::collections::VecDeque;
 
-use windowpane::{CasRing, Cost, Nanos, Quota, RateLimiter};
+use windowpane::algorithm::{Cost, RateLimiter};
+use windowpane::{CasRing, Nanos, Quota};
 
 const SECOND: Nanos = 1_000_000_000;
 const WINDOW: Nanos = 10 * SECOND;
 const LIMIT: usize = 3;
 
-/// A log, right but for how it compares.
+/// A log that is right except for its comparisons.
 struct Log {
     entries: VecDeque<Nanos>,
     has_left: fn(age: Nanos) -> bool,
@@ -46,7 +47,7 @@ impl Log {
     }
 }
 
-/// How many of four requests at 0 s are allowed, and of one request at exactly 10 s.
+/// The allowed requests of four at 0 s, and of one at exactly 10 s.
 #[derive(Debug, PartialEq, Eq)]
 struct Figures {
     at_once: usize,
@@ -70,7 +71,7 @@ fn figures() -> [(&'static str, Figures); 3] {
         ("age > window", ask(|now| one_tick_late.allow(now))),
         (
             "right",
-            ask(|now| ring.acquire_at(now, Cost::ONE).unwrap().is_allowed()),
+            ask(|now| ring.decide_at(now, Cost::ONE).unwrap().is_allowed()),
         ),
     ]
 }

@@ -1,13 +1,14 @@
 //! The classic mistake: one history for all keys.
 //!
-//! A quota is per client. With one limiter for all of them, whoever is loudest takes what belongs
-//! to the others. Each key needs an allowance of its own.
+//! A quota is per client. With one limiter for all clients, the loudest client takes the permits of
+//! the others. Each key needs a limiter of its own.
 //!
 //! `cargo run -p windowpane --example mistake_one_history`
 
 use std::collections::HashMap;
 
-use windowpane::{CasRing, Cost, Nanos, Quota, RateLimiter};
+use windowpane::algorithm::{Cost, RateLimiter};
+use windowpane::{CasRing, Nanos, Quota};
 
 const SECOND: Nanos = 1_000_000_000;
 
@@ -16,7 +17,7 @@ fn limiter() -> CasRing {
     CasRing::new(quota).unwrap()
 }
 
-/// What each client got.
+/// The allowed requests of each client.
 type Allowed = HashMap<&'static str, u32>;
 
 /// A loud client asks a hundred times a second, a quiet one every five seconds, for a minute.
@@ -38,13 +39,13 @@ fn figures() -> [(&'static str, Allowed); 2] {
     [
         (
             "one history for all keys",
-            ask(|_, now| of_all.acquire_at(now, Cost::ONE).unwrap().is_allowed()),
+            ask(|_, now| of_all.decide_at(now, Cost::ONE).unwrap().is_allowed()),
         ),
         (
             "one for each key",
             ask(|key, now| {
                 let of_key = of_each.entry(key).or_insert_with(limiter);
-                of_key.acquire_at(now, Cost::ONE).unwrap().is_allowed()
+                of_key.decide_at(now, Cost::ONE).unwrap().is_allowed()
             }),
         ),
     ]

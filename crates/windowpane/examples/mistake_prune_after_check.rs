@@ -1,14 +1,14 @@
-//! The classic mistake: counting first and dropping what is old afterwards.
+//! The classic mistake: counting first and dropping old entries afterwards.
 //!
-//! The first request after any idle time, however long, is then judged by a window that is long
-//! gone, and refused. Stores that keep the history outside and prune it in a second step make it
-//! easily.
+//! The first request after idle time is then compared with entries that expired long ago, and denied.
+//! The mistake is easy with a history in a store that is pruned in a second step.
 //!
 //! `cargo run -p windowpane --example mistake_prune_after_check`
 
 use std::collections::VecDeque;
 
-use windowpane::{CasRing, Cost, Nanos, Quota, RateLimiter};
+use windowpane::algorithm::{Cost, RateLimiter};
+use windowpane::{CasRing, Nanos, Quota};
 
 const SECOND: Nanos = 1_000_000_000;
 const HOUR: Nanos = 3_600 * SECOND;
@@ -32,7 +32,7 @@ impl PrunesLate {
     }
 }
 
-/// What a client is told that used up its quota at 0 s and comes back an hour later, three times.
+/// The answers to a client that uses up its quota at 0 s and comes back an hour later, three times.
 fn figures() -> [(&'static str, [bool; 3]); 2] {
     fn ask(mut allow: impl FnMut(Nanos) -> bool) -> [bool; 3] {
         for _ in 0..LIMIT {
@@ -47,7 +47,7 @@ fn figures() -> [(&'static str, [bool; 3]); 2] {
         ("check, then prune", ask(|now| late.allow(now))),
         (
             "prune, then check",
-            ask(|now| ring.acquire_at(now, Cost::ONE).unwrap().is_allowed()),
+            ask(|now| ring.decide_at(now, Cost::ONE).unwrap().is_allowed()),
         ),
     ]
 }

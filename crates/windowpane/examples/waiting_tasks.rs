@@ -1,5 +1,5 @@
 //! A thousand tasks wait their turn at 100 per 500 ms, in real time. It prints how close to the ideal
-//! they are served, and how much processor time that takes.
+//! time they are served, and the processor time that it takes.
 //!
 //! `cargo run --release -p windowpane --features tokio --example waiting_tasks`
 
@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cpu_time::ProcessTime;
-use windowpane::wait::{Queue, TokioTimer, WaitError};
-use windowpane::{CasRing, Cost, Limiter, Nanos, Quotas};
+use windowpane::AcquireError;
+use windowpane::wait::TokioTimer;
 
 const TASKS: usize = 1_000;
 const LIMIT: usize = 100;
@@ -17,21 +17,22 @@ const WINDOW: Duration = Duration::from_millis(500);
 /// How the tasks were served.
 struct Served {
     /// Each task and the time it was served at, in that order.
-    order: Vec<(usize, Nanos)>,
+    order: Vec<(usize, Duration)>,
     took: Duration,
     processor: Duration,
 }
 
 async fn serve(tasks: usize) -> Result<Served, Box<dyn std::error::Error>> {
-    let ring = CasRing::new(Quotas::parse([format!("{LIMIT}/500ms").as_str()])?)?;
-    let queue = Arc::new(Queue::new(Limiter::new(ring)));
+    let limiter = windowpane::limiter("100/500ms")?;
+    let queue = Arc::new(limiter.queued().with_timer(TokioTimer));
     let (start, processor) = (Instant::now(), ProcessTime::now());
     let waiting: Vec<_> = (0..tasks)
         .map(|task| {
             let queue = queue.clone();
             tokio::spawn(async move {
-                let at = queue.acquire(&TokioTimer, Cost::ONE).await?;
-                Ok::<_, WaitError>((task, at))
+                let allowed = queue.until_ready().await?;
+                let at = allowed.at().expect("a queue records what it allows");
+                Ok::<_, AcquireError>((task, at))
             })
         })
         .collect();
@@ -48,12 +49,11 @@ async fn serve(tasks: usize) -> Result<Served, Box<dyn std::error::Error>> {
     })
 }
 
-/// The most tasks served within any half a second.
+/// The most tasks served within any window.
 fn fullest_window(served: &Served) -> usize {
-    let window = WINDOW.as_nanos() as Nanos;
     let ends = served.order.iter().enumerate();
     ends.map(|(last, (_, end))| {
-        let first = served.order.partition_point(|(_, at)| at + window <= *end);
+        let first = served.order.partition_point(|(_, at)| *at + WINDOW <= *end);
         last + 1 - first
     })
     .max()

@@ -5,12 +5,13 @@ mod bounded;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use bounded::bounded;
+use windowpane::algorithm::{ChangeQuotas, Cost, RateLimiter};
 use windowpane::clock::ManualClock;
 use windowpane::{
-    BucketRing, CasRing, ChangeQuotas, Changeable, Cost, Limiter, MutexLog, Nanos, PackedCounter,
-    Quotas, RateLimiter,
+    BucketRing, CasRing, Changeable, Limiter, MutexLog, Nanos, PackedCounter, Quotas,
 };
 
 const SECOND: Nanos = 1_000_000_000;
@@ -19,29 +20,31 @@ fn quotas(quota: &str) -> Quotas {
     Quotas::parse([quota]).unwrap()
 }
 
-fn cost(permits: u64) -> Cost {
-    Cost::new(permits).unwrap()
+fn nanos(span: Duration) -> Nanos {
+    u64::try_from(span.as_nanos()).unwrap()
 }
 
 /// A raised limit allows more at once. A limit lowered below its usage allows nothing until enough of
 /// that has left, and does not panic.
 fn raised_and_lowered<L: ChangeQuotas>(algorithm: L) {
     let limiter = Limiter::with_clock(Changeable::new(algorithm), ManualClock::new(0));
-    assert!(limiter.acquire(cost(10)).unwrap().is_allowed());
-    assert!(!limiter.acquire(Cost::ONE).unwrap().is_allowed());
-    limiter.change(quotas("15/60s")).unwrap();
+    assert!(limiter.try_acquire_many(10).is_ok());
+    assert!(limiter.try_acquire().is_err());
+    limiter.change("15/60s").unwrap();
     assert_eq!(limiter.quotas(), quotas("15/60s"));
-    assert!(limiter.acquire(cost(5)).unwrap().is_allowed());
-    limiter.change(quotas("3/60s")).unwrap();
-    let denied = limiter.acquire_detailed(Cost::ONE).unwrap();
-    assert_eq!((denied.is_allowed(), denied.remaining()), (false, 0));
-    let wait = denied.decision().denied().unwrap().retry_after_nanos();
-    limiter.clock().set(wait.unwrap() - 1);
-    assert!(!limiter.acquire(Cost::ONE).unwrap().is_allowed());
-    limiter.clock().set(wait.unwrap());
-    assert!(limiter.acquire(Cost::ONE).unwrap().is_allowed());
+    assert!(limiter.try_acquire_many(5).is_ok());
+    limiter.change("3/60s").unwrap();
+    let rejected = limiter.try_acquire_detailed(1).unwrap_err();
+    assert_eq!(rejected.status().unwrap().remaining(), 0);
+    let denied = rejected.error().denied().unwrap();
+    assert_eq!(denied.quota().to_string(), "3/60s");
+    let wait = denied.retry_after();
+    limiter.clock().set(nanos(wait) - 1);
+    assert!(limiter.try_acquire().is_err());
+    limiter.clock().set(nanos(wait));
+    assert!(limiter.try_acquire().is_ok());
     limiter.clock().set(300 * SECOND);
-    assert!(limiter.acquire(cost(3)).unwrap().is_allowed());
+    assert!(limiter.try_acquire_many(3).is_ok());
 }
 
 #[test]
@@ -60,7 +63,7 @@ fn case_20_a_peek_charges_nothing() {
         assert_eq!(limiter.peek_at(0, Cost::ONE).unwrap().remaining(), 1);
     }
     assert!(limiter.is_idle_at(0));
-    assert!(limiter.acquire_at(0, cost(2)).unwrap().is_allowed());
+    assert!(limiter.decide_at(0, Cost::of::<2>()).unwrap().is_allowed());
     assert!(!limiter.peek_at(0, Cost::ONE).unwrap().is_allowed());
 }
 
@@ -76,7 +79,7 @@ fn threads_take_no_more_than_the_highest_limit_while_it_changes() {
                 let take = || {
                     let mut taken = 0;
                     while !done.load(Ordering::Relaxed) {
-                        let decision = limiter.acquire_at(SECOND, Cost::ONE).unwrap();
+                        let decision = limiter.decide_at(SECOND, Cost::ONE).unwrap();
                         taken += u64::from(decision.is_allowed());
                     }
                     taken
@@ -96,4 +99,17 @@ fn threads_take_no_more_than_the_highest_limit_while_it_changes() {
             assert_eq!(left.remaining() + 1, 64 - taken);
         }
     });
+}
+
+#[test]
+fn a_changeable_limiter_names_the_call_for_a_higher_limit() {
+    let limiter = windowpane::changeable_limiter("100/60s", 1_000).unwrap();
+    limiter.change("1000/60s").unwrap();
+    let error = limiter.change("1001/60s").unwrap_err().to_string();
+    let call = "windowpane::changeable_limiter(quotas, 1001)";
+    assert!(error.contains(call), "{error}");
+    assert_eq!(limiter.quotas(), quotas("1000/60s"));
+    let error = windowpane::changeable_limiter("100/60s", 99).unwrap_err();
+    let call = "windowpane::changeable_limiter(quotas, 100)";
+    assert!(error.to_string().contains(call), "{error}");
 }

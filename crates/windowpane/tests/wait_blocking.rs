@@ -9,14 +9,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use bounded::bounded;
+use windowpane::algorithm::{Cost, Decision, Detailed, RateLimiter, RequestError, Settle};
 use windowpane::clock::ManualClock;
-use windowpane::wait::{Attempt, Jitter, Queue, WaitError};
-use windowpane::{
-    AcquireError, Cost, Decision, Detailed, Limiter, MutexLog, Nanos, Quotas, RateLimiter, Settle,
-};
+use windowpane::wait::{Jitter, Queue};
+use windowpane::{AcquireError, Limiter, MutexLog, Nanos, Quotas};
 
 fn queue(quota: &str) -> Queue<MutexLog> {
-    Queue::new(Limiter::new(MutexLog::new(Quotas::parse([quota]).unwrap())))
+    Limiter::<MutexLog>::new(quota).unwrap().queued()
 }
 
 /// A limiter that counts how often it is asked.
@@ -27,16 +26,16 @@ impl RateLimiter for Counting {
         self.0.quotas()
     }
 
-    fn acquire_at(&self, now: Nanos, cost: Cost) -> Result<Decision, AcquireError> {
+    fn decide_at(&self, now: Nanos, cost: Cost) -> Result<Decision, RequestError> {
         self.1.fetch_add(1, Ordering::Relaxed);
-        self.0.acquire_at(now, cost)
+        self.0.decide_at(now, cost)
     }
 
-    fn acquire_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
-        self.0.acquire_detailed_at(now, cost)
+    fn decide_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, RequestError> {
+        self.0.decide_detailed_at(now, cost)
     }
 
-    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, RequestError> {
         self.0.peek_at(now, cost)
     }
 
@@ -58,12 +57,16 @@ impl Settle for Counting {
 /// A queue before a limiter that counts.
 fn counted(quota: &str) -> Queue<Counting> {
     let log = MutexLog::new(Quotas::parse([quota]).unwrap());
-    Queue::new(Limiter::new(Counting(log, AtomicU64::new(0))))
+    Limiter::of(Counting(log, AtomicU64::new(0))).queued()
 }
 
 /// How often the limiter of a queue was asked.
 fn asked(queue: &Queue<Counting>) -> u64 {
     queue.limiter().algorithm().1.load(Ordering::Relaxed)
+}
+
+fn nanos(span: Duration) -> Nanos {
+    u64::try_from(span.as_nanos()).unwrap()
 }
 
 /// Blocks this thread until a condition holds.
@@ -79,18 +82,18 @@ fn threads_are_served_in_order() {
         const CALLERS: usize = 8;
         let queue = queue("1/365d");
         let served = Mutex::new(Vec::new());
-        queue.acquire_blocking(Cost::ONE).unwrap();
+        queue.until_ready_blocking().unwrap();
         thread::scope(|scope| {
             for caller in 0..CALLERS {
                 let (queue, served) = (&queue, &served);
                 scope.spawn(move || {
-                    queue.acquire_blocking(Cost::ONE).unwrap();
+                    queue.until_ready_blocking().unwrap();
                     served.lock().unwrap().push(caller);
                 });
                 until(|| queue.waiting() == caller + 1);
                 let waiting = caller + 1;
-                let attempt = queue.try_acquire(Cost::ONE);
-                assert_eq!(attempt, Ok(Attempt::Behind { waiting }));
+                let attempt = queue.try_acquire();
+                assert_eq!(attempt, Err(AcquireError::Queued { waiting }));
             }
             for caller in 0..CALLERS {
                 queue.limiter().reset();
@@ -109,7 +112,7 @@ fn threads_are_served_at_the_rate_of_the_quota() {
     bounded(|| {
         let queue = queue("2/20ms");
         let mut at: Vec<Nanos> = thread::scope(|scope| {
-            let wait = || queue.acquire_blocking(Cost::ONE).unwrap();
+            let wait = || nanos(queue.until_ready_blocking().unwrap().at().unwrap());
             let waiting: Vec<_> = (0..8).map(|_| scope.spawn(wait)).collect();
             waiting.into_iter().map(|w| w.join().unwrap()).collect()
         });
@@ -126,38 +129,33 @@ fn threads_are_served_at_the_rate_of_the_quota() {
 fn a_late_caller_gets_an_error_and_consumes_nothing() {
     bounded(|| {
         let queue = queue("1/365d");
-        queue.acquire_blocking(Cost::ONE).unwrap();
+        queue.until_ready_blocking().unwrap();
         let start = Instant::now();
-        let late = queue.acquire_blocking_within(Cost::ONE, Duration::from_millis(30));
-        assert_eq!(late, Err(WaitError::TimedOut));
+        let late = queue.until_ready_within_blocking(1, Duration::from_millis(30));
+        assert_eq!(late, Err(AcquireError::TimedOut));
         assert!(start.elapsed() >= Duration::from_millis(30));
         assert_eq!(queue.waiting(), 0);
         assert_eq!(queue.limiter().algorithm().snapshot().len(), 1);
         // No time at all is one question to the limiter.
         queue.limiter().reset();
-        assert!(
-            queue
-                .acquire_blocking_within(Cost::ONE, Duration::ZERO)
-                .is_ok()
-        );
-        let late = queue.acquire_blocking_within(Cost::ONE, Duration::ZERO);
-        assert_eq!(late, Err(WaitError::TimedOut));
+        assert!(queue.until_ready_within_blocking(1, Duration::ZERO).is_ok());
+        let late = queue.until_ready_within_blocking(1, Duration::ZERO);
+        assert_eq!(late, Err(AcquireError::TimedOut));
     });
 }
 
 #[test]
 fn a_request_that_no_wait_helps_is_an_error_at_once() {
     bounded(|| {
-        let denied = queue("0/1s").acquire_blocking(Cost::ONE).unwrap_err();
-        assert_eq!(denied, WaitError::NoWaitHelps { quota: 0 });
+        let denied = queue("0/1s").until_ready_blocking().unwrap_err();
+        assert!(matches!(denied, AcquireError::LimitIsZero { index: 0, .. }));
         assert_eq!(
             denied.to_string(),
-            "no wait helps: quota 1 has a limit of 0"
+            "the quota of 0/1s denies everything: its limit is 0"
         );
-        let never = queue("3/1s").acquire_blocking(Cost::of::<4>()).unwrap_err();
-        let WaitError::Request(AcquireError::NeverFits { limit: 3, .. }) = never else {
-            panic!("{never}")
-        };
+        let never = queue("3/1s").until_ready_many_blocking(4).unwrap_err();
+        let fits = "a cost of 4 can never fit: the quota is 3/1s";
+        assert_eq!(never.to_string(), fits);
     });
 }
 
@@ -165,14 +163,14 @@ fn a_request_that_no_wait_helps_is_an_error_at_once() {
 fn the_head_uses_what_is_given_back_at_once() {
     bounded(|| {
         let queue = queue("10/365d");
-        let charge = queue.reserve_blocking(Cost::of::<10>()).unwrap();
+        let charge = queue.until_ready_many_blocking(10).unwrap();
         thread::scope(|scope| {
-            let waiting = scope.spawn(|| queue.acquire_blocking(Cost::of::<7>()));
+            let waiting = scope.spawn(|| queue.until_ready_many_blocking(7));
             until(|| queue.waiting() == 1);
             queue.settle(charge, 3);
             assert!(waiting.join().unwrap().is_ok());
             // And after a reset, once the queue is told to ask again.
-            let waiting = scope.spawn(|| queue.acquire_blocking(Cost::of::<7>()));
+            let waiting = scope.spawn(|| queue.until_ready_many_blocking(7));
             until(|| queue.waiting() == 1);
             queue.limiter().reset();
             queue.look_again();
@@ -187,9 +185,9 @@ fn a_woken_waiter_asks_once() {
     bounded(|| {
         const TIMES: u64 = 20;
         let queue = counted("1/365d");
-        queue.acquire_blocking(Cost::ONE).unwrap();
+        queue.until_ready_blocking().unwrap();
         let asked = thread::scope(|scope| {
-            let waiting = scope.spawn(|| queue.acquire_blocking(Cost::ONE));
+            let waiting = scope.spawn(|| queue.until_ready_blocking());
             until(|| asked(&queue) == 2);
             for _ in 0..TIMES {
                 // Time to fall asleep again, or to ask once too often.
@@ -215,10 +213,10 @@ fn a_woken_waiter_asks_once() {
 fn a_charge_that_gives_nothing_back_wakes_no_waiter() {
     bounded(|| {
         let queue = counted("10/365d");
-        let exact = queue.reserve_blocking(Cost::of::<5>()).unwrap();
-        let more = queue.reserve_blocking(Cost::of::<5>()).unwrap();
+        let exact = queue.until_ready_many_blocking(5).unwrap();
+        let more = queue.until_ready_many_blocking(5).unwrap();
         let asked = thread::scope(|scope| {
-            let waiting = scope.spawn(|| queue.acquire_blocking(Cost::of::<5>()));
+            let waiting = scope.spawn(|| queue.until_ready_many_blocking(5));
             until(|| asked(&queue) == 3);
             queue.settle(exact, 5);
             queue.settle(more, 6);
@@ -241,7 +239,7 @@ fn case_26_only_the_head_of_the_queue_asks() {
         let queue = counted("10/30ms").with_jitter(Jitter::up_to(Duration::from_millis(2)));
         thread::scope(|scope| {
             for _ in 0..CALLERS {
-                scope.spawn(|| queue.acquire_blocking(Cost::ONE).unwrap());
+                scope.spawn(|| queue.until_ready_blocking().unwrap());
             }
         });
         let asked = asked(&queue);
@@ -257,12 +255,18 @@ fn case_26_only_the_head_of_the_queue_asks() {
 /// Case 26, for callers that wait independently: jitter spreads them, and none comes early.
 #[test]
 fn case_26_jitter_spreads_callers_with_the_same_wait() {
-    let log = <MutexLog>::new(Quotas::parse(["1/2s"]).unwrap());
-    let limiter = Limiter::with_clock(log, ManualClock::new(0));
-    assert!(limiter.acquire(Cost::ONE).unwrap().is_allowed());
+    let limiter = Limiter::<MutexLog, _>::on_clock("1/2s", ManualClock::new(0)).unwrap();
+    assert!(limiter.try_acquire().is_ok());
     let jitter = Jitter::seeded(Duration::from_millis(500), 26);
     let told: Vec<Duration> = (0..100)
-        .map(|_| limiter.acquire(Cost::ONE).unwrap().retry_after().unwrap())
+        .map(|_| {
+            limiter
+                .try_acquire()
+                .unwrap_err()
+                .denied()
+                .unwrap()
+                .retry_after()
+        })
         .collect();
     assert!(told.iter().all(|wait| *wait == Duration::from_secs(2)));
     let mut waits: Vec<Duration> = told.into_iter().map(|wait| jitter.after(wait)).collect();

@@ -13,18 +13,18 @@ use std::thread;
 use std::time::Duration;
 
 use bounded::bounded;
-use windowpane::wait::{Attempt, Queue, Timer, WaitError};
-use windowpane::{
-    AcquireError, Clock, Cost, Decision, Detailed, Limiter, MutexLog, Nanos, Quotas, RateLimiter,
-};
+use windowpane::algorithm::{Cost, Decision, Detailed, RateLimiter, RequestError};
+use windowpane::wait::{Queue, Timer};
+use windowpane::{AcquireError, Allowed, Clock, Limiter, MonotonicClock, MutexLog, Nanos, Quotas};
 
-type Waiting = Pin<Box<dyn Future<Output = Result<Nanos, WaitError>> + Send>>;
+type Waiting = Pin<Box<dyn Future<Output = Result<Allowed, AcquireError>> + Send>>;
+type Full = Queue<MutexLog, MonotonicClock, Never>;
 
 /// A queue before a limiter that has no permit left for a year.
-fn full_queue() -> Arc<Queue<MutexLog>> {
-    let log = MutexLog::new(Quotas::parse(["1/365d"]).unwrap());
-    let queue = Arc::new(Queue::new(Limiter::new(log)));
-    queue.acquire_blocking(Cost::ONE).unwrap();
+fn full_queue() -> Arc<Full> {
+    let limiter = Limiter::<MutexLog>::new("1/365d").unwrap();
+    let queue = Arc::new(limiter.queued().with_timer(Never));
+    queue.until_ready_blocking().unwrap();
     queue
 }
 
@@ -38,21 +38,21 @@ impl Timer for Never {
 }
 
 /// A call that waits in `queue` once it is polled.
-fn waiting<L, C>(queue: &Arc<Queue<L, C>>) -> Waiting
+fn waiting<L, C>(queue: &Arc<Queue<L, C, Never>>) -> Waiting
 where
     L: RateLimiter + 'static,
     C: Clock + Send + Sync + 'static,
 {
     let queue = Arc::clone(queue);
-    Box::pin(async move { queue.acquire(&Never, Cost::ONE).await })
+    Box::pin(async move { queue.until_ready().await })
 }
 
-fn poll(waiting: &mut Waiting, waker: &Waker) -> Poll<Result<Nanos, WaitError>> {
+fn poll(waiting: &mut Waiting, waker: &Waker) -> Poll<Result<Allowed, AcquireError>> {
     waiting.as_mut().poll(&mut Context::from_waker(waker))
 }
 
 /// A call that waits in `queue` and was polled once.
-fn entered(queue: &Arc<Queue<MutexLog>>) -> Waiting {
+fn entered(queue: &Arc<Full>) -> Waiting {
     let mut waiting = waiting(queue);
     assert!(poll(&mut waiting, Waker::noop()).is_pending());
     waiting
@@ -60,7 +60,7 @@ fn entered(queue: &Arc<Queue<MutexLog>>) -> Waiting {
 
 /// A task that waits in the queue itself and reads it once more when it is destroyed.
 struct Task {
-    queue: Arc<Queue<MutexLog>>,
+    queue: Arc<Full>,
     /// In a mutex because a waker must be `Sync` and a future is not.
     own: Mutex<Option<Waiting>>,
     destroyed: Arc<AtomicBool>,
@@ -68,7 +68,7 @@ struct Task {
 
 impl Task {
     /// The task's waker, its only reference; and whether the task was destroyed.
-    fn waker(queue: &Arc<Queue<MutexLog>>) -> (Waker, Arc<AtomicBool>) {
+    fn waker(queue: &Arc<Full>) -> (Waker, Arc<AtomicBool>) {
         let own = entered(queue);
         let destroyed = Arc::new(AtomicBool::new(false));
         let task = Task {
@@ -142,7 +142,7 @@ static CLONED: AtomicU64 = AtomicU64::new(0);
 static USES_THE_QUEUE: RawWakerVTable = RawWakerVTable::new(
     |data| {
         // SAFETY: `data` is the leaked queue of the only test that makes this waker.
-        let queue = unsafe { &*data.cast::<Queue<MutexLog>>() };
+        let queue = unsafe { &*data.cast::<Full>() };
         assert!(queue.waiting() <= 1);
         CLONED.fetch_add(1, Ordering::SeqCst);
         RawWaker::new(data, &USES_THE_QUEUE)
@@ -156,8 +156,8 @@ static USES_THE_QUEUE: RawWakerVTable = RawWakerVTable::new(
 fn a_waker_may_use_the_queue_while_it_is_cloned() {
     bounded(|| {
         let queue = full_queue();
-        let leaked: &'static Arc<Queue<MutexLog>> = Box::leak(Box::new(Arc::clone(&queue)));
-        let data = std::ptr::from_ref::<Queue<MutexLog>>(leaked).cast();
+        let leaked: &'static Arc<Full> = Box::leak(Box::new(Arc::clone(&queue)));
+        let data = std::ptr::from_ref::<Full>(leaked).cast();
         // SAFETY: the functions of the table only read the queue, which is never freed.
         let waker = unsafe { Waker::new(data, &USES_THE_QUEUE) };
         let mut head = waiting(&queue);
@@ -241,16 +241,16 @@ impl RateLimiter for HookedLimiter {
         self.0.quotas()
     }
 
-    fn acquire_at(&self, now: Nanos, cost: Cost) -> Result<Decision, AcquireError> {
+    fn decide_at(&self, now: Nanos, cost: Cost) -> Result<Decision, RequestError> {
         self.1.call();
-        self.0.acquire_at(now, cost)
+        self.0.decide_at(now, cost)
     }
 
-    fn acquire_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
-        self.0.acquire_detailed_at(now, cost)
+    fn decide_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, RequestError> {
+        self.0.decide_detailed_at(now, cost)
     }
 
-    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, RequestError> {
         self.0.peek_at(now, cost)
     }
 
@@ -263,36 +263,35 @@ impl RateLimiter for HookedLimiter {
     }
 }
 
-type Hooked = Queue<HookedLimiter, HookedClock>;
+type Hooked = Queue<HookedLimiter, HookedClock, Never>;
 
 /// A queue whose clock and limiter have hooks: the queue, its clock's hook, its limiter's.
 fn hooked_queue(quota: &str) -> (Arc<Hooked>, Arc<Hook>, Arc<Hook>) {
     let clock = HookedClock::default();
     let of_clock = Arc::clone(&clock.0);
     let of_limiter = Arc::new(Hook::default());
-    let log = MutexLog::new(Quotas::parse([quota]).unwrap());
+    let log = MutexLog::new(Quotas::parse(quota).unwrap());
     let limiter = HookedLimiter(log, Arc::clone(&of_limiter));
-    let queue = Queue::new(Limiter::with_clock(limiter, clock));
-    (Arc::new(queue), of_clock, of_limiter)
+    let queue = Limiter::with_clock(limiter, clock).queued();
+    (Arc::new(queue.with_timer(Never)), of_clock, of_limiter)
 }
 
 /// Makes each call of a queue, after `hook` has set a hook.
 fn calls_while_a_hook_reads(hook: impl Fn(&Arc<Hooked>, &Arc<Hook>, &Arc<Hook>)) {
     let (queue, of_clock, of_limiter) = hooked_queue("3/365d");
     hook(&queue, &of_clock, &of_limiter);
-    assert_eq!(queue.acquire_blocking(Cost::ONE), Ok(5));
-    assert_eq!(
-        queue.acquire_blocking_within(Cost::ONE, Duration::ZERO),
-        Ok(5)
-    );
-    let attempt = queue.try_acquire(Cost::ONE);
-    assert_eq!(attempt, Ok(Attempt::Allowed { at: 5 }));
+    let at = Some(Duration::from_nanos(5));
+    let allowed = queue.until_ready_blocking().unwrap();
+    assert_eq!(allowed.at(), at);
+    let allowed = queue.until_ready_within_blocking(1, Duration::ZERO);
+    assert_eq!(allowed.unwrap().at(), at);
+    assert_eq!(queue.try_acquire().unwrap().at(), at);
     let mut denied = waiting(&queue);
     assert!(poll(&mut denied, Waker::noop()).is_pending());
     queue.hold(Duration::from_secs(1));
     assert_eq!(
-        queue.acquire_blocking_within(Cost::ONE, Duration::ZERO),
-        Err(WaitError::TimedOut)
+        queue.until_ready_within_blocking(1, Duration::ZERO),
+        Err(AcquireError::TimedOut)
     );
     assert!(of_clock.calls() + of_limiter.calls() >= 4);
 }
@@ -358,15 +357,16 @@ fn a_caller_whose_clock_panics_leaves_the_queue() {
         });
         for _ in 0..4 {
             panics.store(true, Ordering::SeqCst);
-            let call = || queue.acquire_blocking(Cost::ONE);
+            let call = || queue.until_ready_blocking();
             assert!(catch_unwind(AssertUnwindSafe(call)).is_err());
             panics.store(true, Ordering::SeqCst);
-            let call = || queue.try_acquire(Cost::ONE);
+            let call = || queue.try_acquire();
             assert!(catch_unwind(AssertUnwindSafe(call)).is_err());
             assert_eq!(queue.waiting(), 0);
         }
         // Another thread is served: nothing was charged, and no lock is held.
-        let other = thread::spawn(move || queue.acquire_blocking(Cost::of::<2>()));
-        assert_eq!(other.join().unwrap(), Ok(5));
+        let other = thread::spawn(move || queue.until_ready_many_blocking(2));
+        let allowed = other.join().unwrap().unwrap();
+        assert_eq!(allowed.at(), Some(Duration::from_nanos(5)));
     });
 }

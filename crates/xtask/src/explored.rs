@@ -157,14 +157,16 @@ fn binaries(explorer: &str) -> anyhow::Result<Vec<(String, PathBuf)>> {
     Ok(binaries)
 }
 
-/// The variable of rustc's flags that cargo reads first, and its value with `--cfg EXPLORER` added.
+/// The variable of rustc's flags that cargo reads first, and its value with `--cfg
+/// windowpane_EXPLORER` added. The name is ours, so that a user's `--cfg loom` changes nothing here.
 fn with_cfg(explorer: &str) -> (&'static str, OsString) {
+    let explorer = format!("windowpane_{explorer}");
     let (name, separator) = match env::var_os("CARGO_ENCODED_RUSTFLAGS") {
         Some(_) => ("CARGO_ENCODED_RUSTFLAGS", "\u{1f}"),
         None => ("RUSTFLAGS", " "),
     };
     let mut flags = env::var_os(name).unwrap_or_default();
-    for flag in ["--cfg", explorer] {
+    for flag in ["--cfg", explorer.as_str()] {
         if !flags.is_empty() {
             flags.push(separator);
         }

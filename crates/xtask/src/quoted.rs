@@ -87,11 +87,8 @@ mod tests {
             "{error}"
         );
         assert!(error.contains("crates/core/src/change.rs"), "{error}");
-        let doubled = "self.with(|limiter| limiter.acquire_at(now, cost));\nself.with(|limiter| limiter.acquire_at(now, cost))";
-        let error = changed(
-            "self.with(|limiter| limiter.acquire_at(now, cost))",
-            doubled,
-        );
+        let doubled = "self.with(|limiter| limiter.decide_at(now, cost));\nself.with(|limiter| limiter.decide_at(now, cost))";
+        let error = changed("self.with(|limiter| limiter.decide_at(now, cost))", doubled);
         assert!(error.contains("stands 2 times"), "{error}");
     }
 }

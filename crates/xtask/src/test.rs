@@ -72,6 +72,19 @@ const STEPS: &[Step] = &[
     ),
     step("instructions", &["xtask", "instructions"]),
     step("supply chain", &["xtask", "supply"]),
+    Step {
+        name: "a user's loom",
+        // Under a user's own `--cfg loom` our atomics must stay real: outside a model loom's panic.
+        cargo: &[
+            "test",
+            "--package",
+            "windowpane-cas-ring",
+            "--lib",
+            "--target-dir",
+            "target/users-loom",
+        ],
+        env: &[("RUSTFLAGS", "--cfg loom")],
+    },
     step("loom models", &["loom"]),
     step("shuttle schedules", &["shuttle"]),
     Step {

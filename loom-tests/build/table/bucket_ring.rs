@@ -34,7 +34,7 @@ pub(crate) const TWINS: &[Twin] = &[
         ]
         "It checks and then adds, whatever head it meets by then"
         "head.to_bits(), claimed.to_bits(),"
-        => "self.head.load(Ordering::Relaxed), claimed.to_bits(),"
+        => "self.words.head.load(Ordering::Relaxed), claimed.to_bits(),"
     },
     ring! {
         "charges_partly" "ring.rs"
@@ -142,16 +142,8 @@ pub(crate) const TWINS: &[Twin] = &[
         "resets_do_not_count" "head.rs"
         ["buckets::resets_on_a_standing_clock"]
         "The head has the time alone, so that it comes back while the clock stands"
-        "u128::from(self.time.wrapping_add(self.resets)) << 64 | u128::from(self.place) }
-            #[inline] pub(crate) fn from_bits(bits: u128, resets: u64) -> Head {
-            let place = bits as u64;
-            let announced = resets.wrapping_sub(place >> COUNT_BITS) & 1;
-            let resets = resets.wrapping_sub(announced);
-            Head { time: ((bits >> 64) as u64).wrapping_sub(resets),"
-        => "u128::from(self.time) << 64 | u128::from(self.place & !RESET_BIT) }
-            #[inline] pub(crate) fn from_bits(bits: u128, resets: u64) -> Head {
-            let place = bits as u64;
-            Head { time: (bits >> 64) as u64,"
+        "fn offset(resets: u64) -> u64 { resets }"
+        => "fn offset(resets: u64) -> u64 { 0 }"
     },
     // What the memory orders are for.
     ring! {
@@ -165,8 +157,8 @@ pub(crate) const TWINS: &[Twin] = &[
         "head_load_is_relaxed" "ring.rs"
         ["buckets::record_beside_its_head" "buckets::sleeping_helper"]
         "A thread that sees a head need not see the records before it"
-        "let bits = self.head.load(Ordering::Acquire); let resets"
-        => "let bits = self.head.load(Ordering::Relaxed); let resets"
+        "let bits = self.words.head.load(Ordering::Acquire); let resets"
+        => "let bits = self.words.head.load(Ordering::Relaxed); let resets"
     },
     ring! {
         "record_load_is_relaxed" "view.rs"

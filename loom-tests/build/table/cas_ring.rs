@@ -189,16 +189,14 @@ pub(crate) const TWINS: &[Twin] = &[
         "resets_do_not_count" "head.rs"
         ["ring::resets_on_a_standing_clock"]
         "The stamp is the time alone, so that a lap comes back while the clock stands"
-        "time: ((bits >> 64) as u64).wrapping_sub(resets), resets, place, } }
-            #[inline] pub(crate) fn stamp(self) -> u64 { self.time.wrapping_add(self.resets) }"
-        => "time: (bits >> 64) as u64, resets, place, } }
-            #[inline] pub(crate) fn stamp(self) -> u64 { self.time }"
+        "fn offset(resets: u64) -> u64 { resets }"
+        => "fn offset(resets: u64) -> u64 { 0 }"
     },
     ring! {
         "announces_over_a_reset" "ring.rs"
         ["ring::two_resets"]
         "A reset is announced while another is not finished"
-        "if announced != head.resets() { return announced; }"
+        "if head.reset_tag() != reset_tag(announced) { return announced; }"
         => ""
     },
     ring! {

@@ -47,10 +47,10 @@ pub(crate) const TWINS: &[Twin] = &[
         bug: "It looks under one lock and takes under the next, and answers what it saw",
         of: Shipped::Changeable,
         file: "change.rs",
-        shipped: "self.with(|limiter| limiter.acquire_at(now, cost))",
+        shipped: "self.with(|limiter| limiter.decide_at(now, cost))",
         seeded: "let seen = self.with(|limiter| limiter.peek_at(now, cost))?.decision();
         if seen.is_allowed() {
-            let _ = self.with(|limiter| limiter.acquire_at(now, cost))?;
+            let _ = self.with(|limiter| limiter.decide_at(now, cost))?;
         }
         Ok(seen)",
         found_by: &[

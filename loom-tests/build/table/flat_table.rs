@@ -127,6 +127,32 @@ pub(crate) const TWINS: &[Twin] = &[
         ],
     },
     Twin {
+        name: "raises_watermark_after_exchange",
+        bug: "It raises the eviction watermark after the exchange that forgets the key",
+        of: Shipped::FlatTable,
+        file: "table.rs",
+        shipped: "let held = entry.held_word();
+        if let Some(from) = held.and_then(|word| self.rule.idle_from(word)) {
+            if self.floor.load(Ordering::Relaxed) < from {
+                self.floor.fetch_max(from, Ordering::Relaxed);
+            }
+        }
+        entry.replace(slot, next).then_some(held.is_some())",
+        seeded: "let held = entry.held_word();
+        let replaced = entry.replace(slot, next);
+        if let Some(from) = held.and_then(|word| self.rule.idle_from(word)) {
+            if self.floor.load(Ordering::Relaxed) < from {
+                self.floor.fetch_max(from, Ordering::Relaxed);
+            }
+        }
+        replaced.then_some(held.is_some())",
+        found_by: &[
+            (FlatTable, "keys::forgotten_before_an_early_reading"),
+            (FlatTable, "keys::swept_before_an_early_reading"),
+            (FlatTable, "keys::swept_before_an_early_look"),
+        ],
+    },
+    Twin {
         name: "relaxed_load",
         bug: "Who finds a key gone need not find the floor raised: his load is relaxed",
         of: Shipped::FlatTable,

@@ -15,7 +15,7 @@ pub(crate) const TWINS: &[Twin] = &[
             log.seek(&self.quotas, t);
             let decision = match log.denial(&self.quotas, now, cost) {",
         seeded: "let now = clock();
-        let denial = self.log.with(|log| -> Result<_, AcquireError> {
+        let denial = self.log.with(|log| -> Result<_, RequestError> {
             let t = self.effective(log, now)?;
             log.seek(&self.quotas, t);
             Ok(log.denial(&self.quotas, now, cost))

@@ -126,7 +126,7 @@ impl Shipped {
             }
             Shipped::Queue => {
                 "use crate::twins::as_in_core::*;\n\
-                 use windowpane_core::wait::{Timer, WaitError};\n\
+                 use windowpane_core::wait::Timer;\n\
                  pub use queue::Queue;\n\
                  as_line!(queue::Queue);"
             }
@@ -134,7 +134,7 @@ impl Shipped {
             Shipped::Changeable => {
                 "use crate::twins::as_in_core::*;\n\
                  pub use self::change::Changeable;\n\
-                 #[cfg(any(loom, shuttle))]\n\
+                 #[cfg(any(windowpane_loom, windowpane_shuttle))]\n\
                  impl<L: windowpane_core::ChangeQuotas + 'static> crate::Change for Changeable<L> {\n\
                      fn change_at(\n\
                          &self,\n\
@@ -147,9 +147,10 @@ impl Shipped {
             }
             Shipped::FlatTable => {
                 "use std::hash::RandomState as DefaultHasher;\n\
-                 use windowpane_keyed::{UNRECORDED, WhenFull};\n\
+                 use windowpane_keyed::{Stats, WhenFull};\n\
+                 const UNRECORDED: u64 = u64::MAX;\n\
                  pub use table::FlatTable;\n\
-                 #[cfg(any(loom, shuttle))]\n\
+                 #[cfg(any(windowpane_loom, windowpane_shuttle))]\n\
                  as_keys!(table::FlatTable);"
             }
         }

@@ -135,7 +135,13 @@ pub fn resets_on_a_standing_clock() -> Script {
             reset(),
             acquire(5).costing(COUNTS / 4),
             reset(),
-            acquire(5).costing(COUNTS / 4),
+            acquire(5).costing(COUNTS / 8),
+            reset(),
+            acquire(5).costing(COUNTS / 16),
+            reset(),
+            acquire(5).costing(COUNTS / 32),
+            reset(),
+            acquire(5).costing(COUNTS / 32),
         ])
         .after([peek(5), peek(8), peek(12)])
         .preemptions(2)

@@ -36,8 +36,7 @@ pub fn random(seed: u64, most_quotas: u64) -> Script {
         .collect();
     let longest = quotas.iter().map(|(_, window)| *window).max().unwrap_or(1);
     let largest = quotas.iter().map(|(limit, _)| *limit).max().unwrap_or(1);
-    let mut script =
-        Script::new(texts.iter().map(String::as_str)).capacity(largest + random.below(2));
+    let mut script = Script::new(texts.as_slice()).capacity(largest + random.below(2));
     // Each call is a little later than the one before it, on the whole; half a window later often
     // enough for permits to come back.
     let mut time = random.below(longest);

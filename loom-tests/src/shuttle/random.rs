@@ -19,7 +19,7 @@ type OneCall = fn(&mut SmallRng, u64) -> Call;
 
 fn calls(seed: u64, quotas: &[&str], call: OneCall) -> Script {
     let mut random = SmallRng::seed_from_u64(seed);
-    let mut script = Script::new(quotas.iter().copied()).buckets(4);
+    let mut script = Script::new(quotas).buckets(4);
     for _ in 0..THREADS {
         let mut clock = 100 + random.random_range(0..10);
         let calls: Vec<Call> = (0..CALLS)

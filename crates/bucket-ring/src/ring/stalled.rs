@@ -35,7 +35,7 @@ proptest! {
             if stalls {
                 publish_and_stall(&ring, latest, cost);
             }
-            prop_assert_eq!(ring.acquire_detailed_at(now, cost), unspoilt.acquire_detailed_at(now, cost));
+            prop_assert_eq!(ring.decide_detailed_at(now, cost), unspoilt.decide_detailed_at(now, cost));
             prop_assert_eq!(ring.peek_at(latest, Cost::ONE), unspoilt.peek_at(latest, Cost::ONE));
         }
     }
@@ -54,10 +54,10 @@ fn no_head_comes_back_by_resets_on_a_standing_clock() {
     let half = Cost::new(1 << (crate::head::COUNT_BITS - 1)).unwrap();
     let mut seen = std::collections::HashSet::new();
     for _ in 0..1_000 {
-        assert!(ring.acquire_at(7, half).unwrap().is_allowed());
-        assert!(seen.insert(ring.head.load(Ordering::Acquire)));
+        assert!(ring.decide_at(7, half).unwrap().is_allowed());
+        assert!(seen.insert(ring.words.head.load(Ordering::Acquire)));
         ring.reset();
-        assert!(seen.insert(ring.head.load(Ordering::Acquire)));
+        assert!(seen.insert(ring.words.head.load(Ordering::Acquire)));
     }
 }
 
@@ -66,7 +66,7 @@ fn a_late_record_after_resets_on_a_standing_clock_fails() {
     for resets in 1..200_u64 {
         let ring = ring_of_terabytes();
         let half = Cost::new(1 << (crate::head::COUNT_BITS - 1)).unwrap();
-        assert!(ring.acquire_at(7, half).unwrap().is_allowed());
+        assert!(ring.decide_at(7, half).unwrap().is_allowed());
         // A thread sleeps before it publishes the record of the bucket of 7.
         let head = ring.load_head();
         let slot = &ring.slots[head.index() as usize];
@@ -74,7 +74,7 @@ fn a_late_record_after_resets_on_a_standing_clock_fails() {
         let record = Record::new(0, head.resets(), head.accepted());
         for _ in 0..resets {
             ring.reset();
-            assert!(ring.acquire_at(7, half).unwrap().is_allowed());
+            assert!(ring.decide_at(7, half).unwrap().is_allowed());
         }
         let late = slot.compare_exchange(found, record.0, Ordering::AcqRel, Ordering::Acquire);
         assert!(late.is_err(), "after {resets} resets");
@@ -86,14 +86,14 @@ fn a_late_record_after_resets_on_a_standing_clock_fails() {
 #[test]
 fn a_reset_that_sleeps_after_its_announcement_changes_nothing_until_it_is_finished() {
     let ring = BucketRing::with_buckets("1/60s".parse::<Quota>().unwrap(), 6).unwrap();
-    assert!(ring.acquire_at(7, Cost::ONE).unwrap().is_allowed());
+    assert!(ring.decide_at(7, Cost::ONE).unwrap().is_allowed());
     assert_eq!(ring.announce_reset(), 1);
-    assert!(!ring.acquire_at(8, Cost::ONE).unwrap().is_allowed());
+    assert!(!ring.decide_at(8, Cost::ONE).unwrap().is_allowed());
     assert!(!ring.peek_at(8, Cost::ONE).unwrap().is_allowed());
     ring.reset();
     assert_eq!(ring.load_head().resets(), 1);
-    assert!(ring.acquire_at(8, Cost::ONE).unwrap().is_allowed());
+    assert!(ring.decide_at(8, Cost::ONE).unwrap().is_allowed());
     ring.reset();
     assert_eq!(ring.load_head().resets(), 2);
-    assert!(ring.acquire_at(3, Cost::ONE).unwrap().is_allowed());
+    assert!(ring.decide_at(3, Cost::ONE).unwrap().is_allowed());
 }

@@ -36,7 +36,7 @@ fn call() -> impl Strategy<Value = Call> {
     ]
 }
 
-/// Claims as `acquire_at` does, if the cost fits, and publishes no more than the first `published`
+/// Claims as `decide_at` does, if the cost fits, and publishes no more than the first `published`
 /// slots of the record. Returns whether it fitted.
 fn claim_and_stall(ring: &CasRing, now: Nanos, cost: Cost, published: usize) -> bool {
     let head = ring.load_head();
@@ -73,17 +73,17 @@ proptest! {
             match call {
                 Call::Acquire { cost, detailed } => {
                     let cost = Cost::new(cost).unwrap();
-                    let expected = log.acquire_detailed_at(now, cost);
+                    let expected = log.decide_detailed_at(now, cost);
                     if detailed {
-                        prop_assert_eq!(ring.acquire_detailed_at(now, cost), expected);
+                        prop_assert_eq!(ring.decide_detailed_at(now, cost), expected);
                     } else {
                         let expected = expected.map(|detailed| detailed.decision());
-                        prop_assert_eq!(ring.acquire_at(now, cost), expected);
+                        prop_assert_eq!(ring.decide_at(now, cost), expected);
                     }
                 }
                 Call::Stall { cost, published } => {
                     let cost = Cost::new(cost).unwrap();
-                    let expected = log.acquire_at(now, cost).is_ok_and(|d| d.is_allowed());
+                    let expected = log.decide_at(now, cost).is_ok_and(|d| d.is_allowed());
                     prop_assert_eq!(claim_and_stall(&ring, now, cost, published), expected);
                 }
                 Call::Change(others) => {
@@ -142,25 +142,25 @@ fn a_late_write_after_256_resets_on_a_standing_clock_fails() {
         let ring = ring_of_one();
         let now = 7;
         // The slot holds a record of this time, as it does again 256 laps later.
-        assert!(ring.acquire_at(now, Cost::ONE).unwrap().is_allowed());
+        assert!(ring.decide_at(now, Cost::ONE).unwrap().is_allowed());
         ring.reset();
         let asleep = Asleep::claim(&ring, now);
         for _ in 0..resets {
             ring.reset();
-            assert!(ring.acquire_at(now, Cost::ONE).unwrap().is_allowed());
+            assert!(ring.decide_at(now, Cost::ONE).unwrap().is_allowed());
         }
         assert!(!asleep.wakes(&ring), "after {resets} resets");
-        let denied = ring.acquire_at(now, Cost::ONE).unwrap().denied().unwrap();
+        let denied = ring.decide_at(now, Cost::ONE).unwrap().denied().unwrap();
         assert_eq!(denied.retry_after_nanos(), Some(60_000_000_000));
         assert!(
-            ring.acquire_at(now + 60_000_000_000, Cost::ONE)
+            ring.decide_at(now + 60_000_000_000, Cost::ONE)
                 .unwrap()
                 .is_allowed()
         );
     }
 }
 
-/// Decides as `acquire_at` does, within a hundred attempts.
+/// Decides as `decide_at` does, within a hundred attempts.
 fn decide_in_time(ring: &CasRing, now: Nanos) -> Decision {
     let attempt = || ring.decide(ring.load_head(), now, Cost::ONE).unwrap();
     let decision = (0..100).find_map(|_| attempt());
@@ -185,7 +185,7 @@ fn no_head_comes_back_in_70_000_laps_by_reset_on_a_standing_clock() {
     let mut seen = std::collections::HashSet::new();
     for _ in 0..70_000 {
         assert!(seen.insert(ring.head.load(Ordering::Acquire)));
-        assert!(ring.acquire_at(7, Cost::ONE).unwrap().is_allowed());
+        assert!(ring.decide_at(7, Cost::ONE).unwrap().is_allowed());
         assert!(seen.insert(ring.head.load(Ordering::Acquire)));
         ring.reset();
     }
@@ -194,17 +194,17 @@ fn no_head_comes_back_in_70_000_laps_by_reset_on_a_standing_clock() {
 #[test]
 fn a_reset_that_sleeps_after_its_announcement_changes_nothing_until_it_is_finished() {
     let ring = ring_of_one();
-    assert!(ring.acquire_at(7, Cost::ONE).unwrap().is_allowed());
+    assert!(ring.decide_at(7, Cost::ONE).unwrap().is_allowed());
     let number = ring.announce_reset();
     assert_eq!(number, 1);
-    assert!(!ring.acquire_at(8, Cost::ONE).unwrap().is_allowed());
+    assert!(!ring.decide_at(8, Cost::ONE).unwrap().is_allowed());
     assert!(!ring.peek_at(8, Cost::ONE).unwrap().is_allowed());
     let later = 7 + 60_000_000_000;
-    assert!(ring.acquire_at(later, Cost::ONE).unwrap().is_allowed());
+    assert!(ring.decide_at(later, Cost::ONE).unwrap().is_allowed());
     // The next reset finishes it and serves for both.
     ring.reset();
-    assert_eq!(ring.load_head().resets(), 1);
-    assert!(ring.acquire_at(8, Cost::ONE).unwrap().is_allowed());
+    assert_eq!(ring.load_head().reset_tag(), 1);
+    assert!(ring.decide_at(8, Cost::ONE).unwrap().is_allowed());
     ring.reset();
-    assert_eq!(ring.load_head().resets(), 2);
+    assert_eq!(ring.load_head().reset_tag(), 2);
 }

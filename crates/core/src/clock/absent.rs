@@ -6,7 +6,7 @@ use super::{Clock, Nanos};
 ///
 /// Only its name exists, as the default of `Limiter<L, C = MonotonicClock>` and others. Give the
 /// limiter a [clock of your own](Clock) by `Limiter::with_clock`, a
-/// [`ManualClock`](super::ManualClock), or the time of each call (`acquire_at`).
+/// [`ManualClock`](super::ManualClock), or the time of each call (`decide_at`).
 #[derive(Clone, Copy, Debug)]
 pub enum MonotonicClock {}
 

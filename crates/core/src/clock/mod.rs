@@ -13,7 +13,7 @@
 //! `wasm32-unknown-unknown` has no clock: `Instant::now` panics there. On that target the first three
 //! clocks cannot be made, and a limiter that needs one does not compile. Implement [`Clock`] by what
 //! the host has, such as `performance.now()`; or move a [`ManualClock`]; or pass the time of each call
-//! to the algorithm ([`RateLimiter::acquire_at`](crate::RateLimiter::acquire_at)).
+//! to the algorithm ([`RateLimiter::decide_at`](crate::RateLimiter::decide_at)).
 
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod coarse;

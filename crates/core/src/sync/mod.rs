@@ -1,7 +1,7 @@
 //! The one place that chooses between real atomics and those of an explorer: loom's or shuttle's.
 //!
 //! The algorithms take every atomic, lock and spin from here, so that what loom explores (under
-//! `--cfg loom`) and shuttle schedules (under `--cfg shuttle`) is the source that ships. Nothing else
+//! `--cfg windowpane_loom`) and shuttle schedules (under `--cfg windowpane_shuttle`) is the source that ships. Nothing else
 //! that ships mentions either.
 //!
 //! [`Atomic<T>`] is the `atomic` crate's in the real arm; that crate knows no explorer, so the other
@@ -11,19 +11,19 @@
 //! [`plain`] has what loom does not explore and shuttle schedules; [`Gates`] stand before locks that
 //! shuttle does not know.
 
-#[cfg(any(loom, shuttle))]
+#[cfg(any(windowpane_loom, windowpane_shuttle))]
 mod model;
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(any(windowpane_loom, windowpane_shuttle)))]
 mod real;
-#[cfg(not(shuttle))]
+#[cfg(not(windowpane_shuttle))]
 mod unseen;
 
-#[cfg(any(loom, shuttle))]
+#[cfg(any(windowpane_loom, windowpane_shuttle))]
 pub use model::{
     Atomic, AtomicU128, Gates, Mutex, MutexGuard, ShardedLock, back_off, fence, plain,
     ships_or_models, steps,
 };
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(any(windowpane_loom, windowpane_shuttle)))]
 pub use real::{
     Atomic, AtomicU128, Gates, Mutex, MutexGuard, ShardedLock, back_off, fence, plain,
     ships_or_models,

@@ -2,13 +2,13 @@
 //!
 //! What both need is here; what is one explorer's is in the module of its name.
 
-#[cfg(loom)]
+#[cfg(windowpane_loom)]
 #[path = "model/loom.rs"]
 mod explorer;
-#[cfg(shuttle)]
+#[cfg(windowpane_shuttle)]
 #[path = "model/shuttle.rs"]
 mod explorer;
-#[cfg(loom)]
+#[cfg(windowpane_loom)]
 mod loads;
 pub mod steps;
 mod word;

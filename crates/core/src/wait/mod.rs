@@ -17,17 +17,17 @@
 //!   All of them may use the queue, except that a clock or a limiter must not wait in it: the caller
 //!   behind which it would stand waits for its answer.
 //!
-//! Threads wait by [`acquire_blocking`](Queue::acquire_blocking), tasks of any runtime by
-//! [`acquire`](Queue::acquire) with a [`Timer`]. Both wait in the same queue. The feature `tokio` has
-//! that runtime's timer and a clock that follows tokio's time, also while it is paused; neither exists
-//! on `wasm32-unknown-unknown`, where tokio's clock panics.
+//! Threads wait by [`until_ready_blocking`](Queue::until_ready_blocking), tasks of any runtime by
+//! [`until_ready`](Queue::until_ready) with a [`Timer`]. Both wait in the same queue. The feature
+//! `tokio` has that runtime's timer and a clock that follows tokio's time, also while it is paused;
+//! neither exists on `wasm32-unknown-unknown`, where tokio's clock panics.
 //!
 //! ```
 //! use windowpane_core::wait::Queue;
-//! use windowpane_core::{Cost, Limiter, RateLimiter};
+//! use windowpane_core::{AcquireError, RateLimiter};
 //!
-//! fn send<L: RateLimiter>(queue: &Queue<L>) -> Result<(), Box<dyn std::error::Error>> {
-//!     queue.acquire_blocking(Cost::ONE)?;
+//! fn send<L: RateLimiter>(queue: &Queue<L>) -> Result<(), AcquireError> {
+//!     queue.until_ready_blocking()?;
 //!     // It is our turn: send.
 //!     Ok(())
 //! }
@@ -46,12 +46,8 @@ mod waiters;
 use std::future::Future;
 use std::time::Duration;
 
-use thiserror::Error;
-
-use crate::error::AcquireError;
-
 pub use self::jitter::Jitter;
-pub use self::queue::{Attempt, Queue};
+pub use self::queue::{NoTimer, Queue};
 #[cfg(all(
     feature = "tokio",
     not(all(target_family = "wasm", target_os = "unknown"))
@@ -62,22 +58,4 @@ pub use self::tokio::{TokioClock, TokioTimer};
 pub trait Timer {
     /// Completes after `span`. It may be late by little; an early one only costs another check.
     fn sleep(&self, span: Duration) -> impl Future<Output = ()> + Send;
-}
-
-/// The reason why a wait ended without a permit. Nothing was charged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum WaitError {
-    /// The request has no decision, now or later.
-    #[error(transparent)]
-    Request(#[from] AcquireError),
-    /// A limit of 0 denies everything, however long the caller waits.
-    #[error("no wait helps: quota {} has a limit of 0", quota + 1)]
-    NoWaitHelps {
-        /// The index of the quota.
-        quota: usize,
-    },
-    /// The given time passed before the request's turn.
-    #[error("the time to wait was over before the turn came; nothing was charged")]
-    TimedOut,
 }

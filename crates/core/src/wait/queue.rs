@@ -7,17 +7,14 @@ use std::sync::Arc;
 use std::task::{Poll, Wake, Waker};
 use std::time::Duration;
 
+use super::Timer;
 use super::jitter::Jitter;
 use super::waiter::{Step, Waiter};
 use super::waiters::Waiters;
-use super::{Timer, WaitError};
 use crate::clock::{Clock, MonotonicClock, Nanos};
-use crate::cost::Cost;
-use crate::decision::{Decision, Denied};
-use crate::error::AcquireError;
 use crate::limiter::{Limiter, RateLimiter};
-use crate::settle::Charge;
-use crate::settle::Settle;
+use crate::outcome::{AcquireError, Allowed};
+use crate::settle::{Charge, Settle};
 use crate::sync::plain::{self, Thread};
 
 /// A limiter and a queue of callers that wait their turn. See the [module](super).
@@ -25,34 +22,16 @@ use crate::sync::plain::{self, Thread};
 /// A call that waits takes the queue's lock when it enters and leaves, and once or twice each time
 /// it asks the limiter; [`try_acquire`](Self::try_acquire) takes it once. Each is O(log n) for n
 /// waiters.
-pub struct Queue<L, C = MonotonicClock> {
+pub struct Queue<L, C = MonotonicClock, T = NoTimer> {
     limiter: Limiter<L, C>,
     waiters: Waiters,
     jitter: Option<Jitter>,
+    timer: T,
 }
 
-/// The result of a request that does not wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use = "a decision that nobody reads limits nothing"]
-pub enum Attempt {
-    /// It is allowed and was charged.
-    Allowed {
-        /// The time it was recorded under.
-        at: Nanos,
-    },
-    /// The limiter denied it.
-    Denied(Denied),
-    /// The queue is [held](Queue::hold). The limiter was not asked.
-    Held {
-        /// The wait until the hold ends.
-        retry_after: Duration,
-    },
-    /// Other callers wait already. The limiter was not asked.
-    Behind {
-        /// The number of waiters.
-        waiting: usize,
-    },
-}
+/// The timer of a queue in which only threads wait.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoTimer;
 
 impl<L, C> Queue<L, C> {
     /// An empty queue before `limiter`.
@@ -61,12 +40,26 @@ impl<L, C> Queue<L, C> {
             limiter,
             waiters: Waiters::default(),
             jitter: None,
+            timer: NoTimer,
+        }
+    }
+}
+
+impl<L, C, T> Queue<L, C, T> {
+    /// Sets the timer by which tasks wait. The limiter's clock and the timer must agree on how fast
+    /// time moves.
+    pub fn with_timer<U: Timer>(self, timer: U) -> Queue<L, C, U> {
+        Queue {
+            limiter: self.limiter,
+            waiters: self.waiters,
+            jitter: self.jitter,
+            timer,
         }
     }
 
     /// Adds random jitter to each sleep of the head, so that the queues of several processes do not
     /// all come back at once. Within one queue it is not needed.
-    pub fn with_jitter(mut self, jitter: Jitter) -> Queue<L, C> {
+    pub fn with_jitter(mut self, jitter: Jitter) -> Queue<L, C, T> {
         self.jitter = Some(jitter);
         self
     }
@@ -98,27 +91,31 @@ impl<L, C> Queue<L, C> {
     }
 }
 
-impl<L: RateLimiter, C: Clock> Queue<L, C> {
-    /// Decides a request at once, without waiting. It does not overtake callers that wait when it is
-    /// made.
+impl<L: RateLimiter, C: Clock, T> Queue<L, C, T> {
+    /// Takes one permit now, without waiting. It does not overtake callers that wait.
     ///
     /// # Errors
-    /// [`AcquireError`]; nothing was changed then.
-    pub fn try_acquire(&self, cost: Cost) -> Result<Attempt, AcquireError> {
+    /// [`AcquireError`]; nothing was charged then.
+    pub fn try_acquire(&self) -> Result<Allowed, AcquireError> {
+        self.try_acquire_many(1)
+    }
+
+    /// Takes `cost` permits now, without waiting. It does not overtake callers that wait when the
+    /// call is made.
+    ///
+    /// # Errors
+    /// [`AcquireError`]; nothing was charged then.
+    pub fn try_acquire_many(&self, cost: u64) -> Result<Allowed, AcquireError> {
         // A caller that enters after this line came later: it may be served later.
         let (waiting, held_until) = self.waiters.len_and_hold();
         let held = held_until.saturating_sub(self.limiter.clock().now());
         if held > 0 {
-            let retry_after = Duration::from_nanos(held);
-            return Ok(Attempt::Held { retry_after });
+            return Err(AcquireError::OnHold(Duration::from_nanos(held)));
         }
         if waiting > 0 {
-            return Ok(Attempt::Behind { waiting });
+            return Err(AcquireError::Queued { waiting });
         }
-        Ok(match self.limiter.acquire(cost)? {
-            Decision::Allowed { at } => Attempt::Allowed { at },
-            Decision::Denied(denied) => Attempt::Denied(denied),
-        })
+        self.limiter.try_acquire_many(cost)
     }
 
     /// Allows nothing for `span` from now on, whatever the limiter says: for the `Retry-After` of a
@@ -131,59 +128,41 @@ impl<L: RateLimiter, C: Clock> Queue<L, C> {
         self.waiters.hold(until);
     }
 
-    /// Waits until the request is allowed and blocks the thread meanwhile. Returns the time it was
-    /// recorded under.
-    ///
-    /// The clock must move with real time.
+    /// Waits until one permit is taken, and blocks the thread meanwhile. The clock must move with
+    /// real time.
     ///
     /// # Errors
-    /// [`WaitError::Request`] or [`WaitError::NoWaitHelps`]; nothing was charged then.
-    pub fn acquire_blocking(&self, cost: Cost) -> Result<Nanos, WaitError> {
+    /// [`AcquireError`] if no wait helps; nothing was charged then.
+    pub fn until_ready_blocking(&self) -> Result<Allowed, AcquireError> {
+        self.until_ready_many_blocking(1)
+    }
+
+    /// Waits until `cost` permits are taken, and blocks the thread meanwhile.
+    ///
+    /// # Errors
+    /// [`AcquireError`] if no wait helps; nothing was charged then.
+    pub fn until_ready_many_blocking(&self, cost: u64) -> Result<Allowed, AcquireError> {
         self.block(Waiter::enter(self, cost, None)?)
     }
 
-    /// [`acquire_blocking`](Self::acquire_blocking), but not for longer than `within`.
+    /// [`until_ready_many_blocking`](Self::until_ready_many_blocking), but not for longer than
+    /// `within`.
     ///
     /// # Errors
-    /// [`WaitError`]; nothing was charged then.
-    pub fn acquire_blocking_within(
+    /// [`AcquireError::TimedOut`], or another if no wait helps; nothing was charged then.
+    pub fn until_ready_within_blocking(
         &self,
-        cost: Cost,
+        cost: u64,
         within: Duration,
-    ) -> Result<Nanos, WaitError> {
+    ) -> Result<Allowed, AcquireError> {
         self.block(Waiter::enter(self, cost, Some(within))?)
     }
 
-    /// Waits until the request is allowed. Returns the time it was recorded under. The call enters
-    /// the queue when it is first polled.
-    ///
-    /// The limiter's clock and `timer` must agree on how fast time moves.
-    ///
-    /// # Errors
-    /// [`WaitError::Request`] or [`WaitError::NoWaitHelps`]; nothing was charged then.
-    pub async fn acquire<T: Timer>(&self, timer: &T, cost: Cost) -> Result<Nanos, WaitError> {
-        self.sleep(timer, Waiter::enter(self, cost, None)?).await
-    }
-
-    /// [`acquire`](Self::acquire), but not for longer than `within` from its first poll.
-    ///
-    /// # Errors
-    /// [`WaitError`]; nothing was charged then.
-    pub async fn acquire_within<T: Timer>(
-        &self,
-        timer: &T,
-        cost: Cost,
-        within: Duration,
-    ) -> Result<Nanos, WaitError> {
-        let waiter = Waiter::enter(self, cost, Some(within))?;
-        self.sleep(timer, waiter).await
-    }
-
-    fn block(&self, mut waiter: Waiter<'_, L, C>) -> Result<Nanos, WaitError> {
+    fn block(&self, mut waiter: Waiter<'_, L, C, T>) -> Result<Allowed, AcquireError> {
         let waker = Waker::from(Arc::new(Unpark(plain::current())));
         loop {
             match waiter.ask()? {
-                Step::Served(at) => return Ok(at),
+                Step::Served(allowed) => return Ok(allowed),
                 Step::Sleep(_) if waiter.is_woken(&waker) => {}
                 // Unparked without a cause, it asks once more than needed.
                 Step::Sleep(None) => plain::park(),
@@ -191,15 +170,43 @@ impl<L: RateLimiter, C: Clock> Queue<L, C> {
             }
         }
     }
+}
 
-    async fn sleep<T: Timer>(
+impl<L: RateLimiter, C: Clock, T: Timer> Queue<L, C, T> {
+    /// Waits until one permit is taken. The call enters the queue when it is first polled; dropped
+    /// before it completes, it has taken nothing.
+    ///
+    /// # Errors
+    /// [`AcquireError`] if no wait helps; nothing was charged then.
+    pub async fn until_ready(&self) -> Result<Allowed, AcquireError> {
+        self.until_ready_many(1).await
+    }
+
+    /// Waits until `cost` permits are taken, as [`until_ready`](Self::until_ready).
+    ///
+    /// # Errors
+    /// [`AcquireError`] if no wait helps; nothing was charged then.
+    pub async fn until_ready_many(&self, cost: u64) -> Result<Allowed, AcquireError> {
+        self.sleep(Waiter::enter(self, cost, None)?).await
+    }
+
+    /// [`until_ready_many`](Self::until_ready_many), but not for longer than `within` from its first
+    /// poll.
+    ///
+    /// # Errors
+    /// [`AcquireError::TimedOut`], or another if no wait helps; nothing was charged then.
+    pub async fn until_ready_within(
         &self,
-        timer: &T,
-        mut waiter: Waiter<'_, L, C>,
-    ) -> Result<Nanos, WaitError> {
+        cost: u64,
+        within: Duration,
+    ) -> Result<Allowed, AcquireError> {
+        self.sleep(Waiter::enter(self, cost, Some(within))?).await
+    }
+
+    async fn sleep(&self, mut waiter: Waiter<'_, L, C, T>) -> Result<Allowed, AcquireError> {
         loop {
             let span = match waiter.ask()? {
-                Step::Served(at) => return Ok(at),
+                Step::Served(allowed) => return Ok(allowed),
                 Step::Sleep(span) => span,
             };
             match span {
@@ -211,7 +218,7 @@ impl<L: RateLimiter, C: Clock> Queue<L, C> {
                     .await;
                 }
                 Some(span) => {
-                    let mut sleep = pin!(timer.sleep(span));
+                    let mut sleep = pin!(self.timer.sleep(span));
                     poll_fn(|context| match waiter.is_woken(context.waker()) {
                         true => Poll::Ready(()),
                         false => sleep.as_mut().poll(context),
@@ -223,38 +230,22 @@ impl<L: RateLimiter, C: Clock> Queue<L, C> {
     }
 }
 
-impl<L: Settle, C: Clock> Queue<L, C> {
-    /// [`acquire`](Self::acquire) for a request whose cost is known later: charges `estimate`, which
-    /// is [settled](Self::settle) later.
-    ///
-    /// # Errors
-    /// As [`acquire`](Self::acquire).
-    pub async fn reserve<T: Timer>(&self, timer: &T, estimate: Cost) -> Result<Charge, WaitError> {
-        let at = self.acquire(timer, estimate).await?;
-        Ok(Charge::at_time(at, estimate))
-    }
-
-    /// [`acquire_blocking`](Self::acquire_blocking) for a request whose cost is known later.
-    ///
-    /// # Errors
-    /// As [`acquire_blocking`](Self::acquire_blocking).
-    pub fn reserve_blocking(&self, estimate: Cost) -> Result<Charge, WaitError> {
-        let at = self.acquire_blocking(estimate)?;
-        Ok(Charge::at_time(at, estimate))
-    }
-
-    /// Replaces what was charged by `actual` permits; see [`Settle::settle_at`]. The head of the
-    /// queue can use what is given back at once.
-    pub fn settle(&self, charge: Charge, actual: u64) {
-        let algorithm = self.limiter.algorithm();
-        algorithm.settle_at(charge.at(), charge.estimate(), actual);
-        if actual < charge.estimate().get() {
+impl<L: Settle, C: Clock, T> Queue<L, C, T> {
+    /// Replaces what an allowed request was charged by `actual` permits; see [`Settle::settle_at`].
+    /// The head of the queue can use what is given back at once.
+    pub fn settle(&self, allowed: Allowed, actual: u64) {
+        let estimate = allowed.cost();
+        if let Some(charge) = Charge::of(allowed) {
+            let algorithm = self.limiter.algorithm();
+            algorithm.settle_at(charge.at(), charge.estimate(), actual);
+        }
+        if actual < estimate {
             self.look_again();
         }
     }
 }
 
-impl<L: RateLimiter, C> fmt::Debug for Queue<L, C> {
+impl<L: RateLimiter, C, T> fmt::Debug for Queue<L, C, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Queue")
             .field("limiter", &self.limiter)

@@ -3,25 +3,24 @@
 use std::task::Waker;
 use std::time::Duration;
 
-use super::WaitError;
 use super::queue::Queue;
 use super::waiters::Ticket;
 use crate::clock::{Clock, Nanos};
 use crate::cost::Cost;
-use crate::decision::Decision;
 use crate::limiter::RateLimiter;
+use crate::outcome::{AcquireError, Allowed};
 
 /// What a waiter does next.
 pub(super) enum Step {
-    /// It is allowed, and was charged at this time.
-    Served(Nanos),
+    /// It is allowed, and was charged.
+    Served(Allowed),
     /// It sleeps until it is woken, or for this time at most, and asks again.
     Sleep(Option<Duration>),
 }
 
 /// A call's position in the queue. Dropped, it is free.
-pub(super) struct Waiter<'q, L: RateLimiter, C: Clock> {
-    queue: &'q Queue<L, C>,
+pub(super) struct Waiter<'q, L: RateLimiter, C: Clock, T> {
+    queue: &'q Queue<L, C, T>,
     ticket: Ticket,
     cost: Cost,
     /// How long it waits, counted from its first reading of the clock.
@@ -30,17 +29,21 @@ pub(super) struct Waiter<'q, L: RateLimiter, C: Clock> {
     deadline: Option<Nanos>,
 }
 
-impl<'q, L: RateLimiter, C: Clock> Waiter<'q, L, C> {
+impl<'q, L: RateLimiter, C: Clock, T> Waiter<'q, L, C, T> {
     /// Enters the queue, and waits for `within` at most.
     ///
     /// # Errors
-    /// [`WaitError::Request`] for a cost that could never fit: it does not enter.
+    /// [`AcquireError`] for a cost that could never fit: it does not enter.
     pub(super) fn enter(
-        queue: &'q Queue<L, C>,
-        cost: Cost,
+        queue: &'q Queue<L, C, T>,
+        cost: u64,
         within: Option<Duration>,
-    ) -> Result<Self, WaitError> {
-        queue.limiter().quotas().check_cost(cost)?;
+    ) -> Result<Self, AcquireError> {
+        let cost = Cost::new(cost).ok_or(AcquireError::ZeroCost)?;
+        let quotas = queue.limiter().quotas();
+        quotas
+            .check_cost(cost)
+            .map_err(|error| AcquireError::of_request(error, |index| quotas[index]))?;
         Ok(Waiter {
             queue,
             ticket: queue.waiters().enter(),
@@ -56,8 +59,8 @@ impl<'q, L: RateLimiter, C: Clock> Waiter<'q, L, C> {
     /// Only the head asks, and it stays the head until it leaves.
     ///
     /// # Errors
-    /// [`WaitError`]; nothing was charged then.
-    pub(super) fn ask(&mut self) -> Result<Step, WaitError> {
+    /// [`AcquireError`]; nothing was charged then.
+    pub(super) fn ask(&mut self) -> Result<Step, AcquireError> {
         let limiter = self.queue.limiter();
         // Before the clock is read and the limiter asked: a wake-up after this point is noticed.
         let position = self.queue.waiters().check(self.ticket);
@@ -67,27 +70,29 @@ impl<'q, L: RateLimiter, C: Clock> Waiter<'q, L, C> {
             self.deadline = Some(now.saturating_add(within));
         }
         if self.deadline.is_some_and(|deadline| deadline < now) {
-            return Err(WaitError::TimedOut);
+            return Err(AcquireError::TimedOut);
         }
         let held = position.held_until.saturating_sub(now);
         let mut sleep = None;
         if position.is_head && held > 0 {
             sleep = Some(held.saturating_add(self.queue.jitter()));
         } else if position.is_head {
-            match limiter.acquire(self.cost)? {
+            match limiter
+                .algorithm()
+                .try_acquire_with(limiter.clock(), self.cost)
+            {
                 // The position is free when this is dropped, at once.
-                Decision::Allowed { at } => return Ok(Step::Served(at)),
-                Decision::Denied(denied) => {
-                    let wait = denied.retry_after_nanos().ok_or(WaitError::NoWaitHelps {
-                        quota: denied.quota(),
-                    })?;
+                Ok(allowed) => return Ok(Step::Served(allowed)),
+                Err(AcquireError::Denied(denied)) => {
+                    let wait = u64::try_from(denied.retry_after().as_nanos()).unwrap_or(Nanos::MAX);
                     sleep = Some(wait.saturating_add(self.queue.jitter()));
                 }
+                Err(error) => return Err(error),
             }
         }
         if let Some(deadline) = self.deadline {
             if deadline <= now {
-                return Err(WaitError::TimedOut);
+                return Err(AcquireError::TimedOut);
             }
             sleep = Some(sleep.unwrap_or(Nanos::MAX).min(deadline - now));
         }
@@ -100,7 +105,7 @@ impl<'q, L: RateLimiter, C: Clock> Waiter<'q, L, C> {
     }
 }
 
-impl<L: RateLimiter, C: Clock> Drop for Waiter<'_, L, C> {
+impl<L: RateLimiter, C: Clock, T> Drop for Waiter<'_, L, C, T> {
     fn drop(&mut self) {
         self.queue.waiters().leave(self.ticket);
     }

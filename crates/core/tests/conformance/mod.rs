@@ -112,7 +112,7 @@ impl ExactCase {
                 .or_insert_with(|| build(quotas.clone()));
             let cost = Cost::new(request.cost).unwrap();
             let peeked = limiter.peek_at(request.t * unit, cost);
-            let answer = limiter.acquire_detailed_at(request.t * unit, cost);
+            let answer = limiter.decide_detailed_at(request.t * unit, cost);
             let (decision, wait, left) = words(&answer);
             let place = format!("{}, request {i}", self.name);
             assert_eq!(decision, self.expect[i], "{place}");
@@ -145,7 +145,7 @@ impl CounterCase {
         let unit = nanos(&self.unit);
         let limiter = build(quota(self.limit, self.window * unit).into());
         for (i, t) in self.times.iter().enumerate() {
-            let answer = limiter.acquire_detailed_at(t * unit, Cost::ONE);
+            let answer = limiter.decide_detailed_at(t * unit, Cost::ONE);
             let (decision, wait, _) = words(&answer);
             assert_eq!(decision, expected[i], "{}, request {i}", self.name);
             if let Some(waits) = waits {

@@ -29,7 +29,7 @@
 
 use windowpane_core::one_word::{self, OneWordRule, Verdict};
 use windowpane_core::sync::{Ordering, fence};
-use windowpane_core::{AcquireError, Cost, Decision, Denied, Nanos, StoreError};
+use windowpane_core::{Cost, Decision, Denial, Nanos, RequestError, StoreError};
 
 use super::entry::{Entry, Fingerprint, Seen};
 use super::known::{Answered, answered, never};
@@ -96,7 +96,7 @@ impl Round {
     }
 }
 
-impl<R: OneWordRule, C, S> FlatTable<R, C, S> {
+impl<R: OneWordRule, C, S> FlatTable<R, S, C> {
     /// Decides where [`at_once`](Self::at_once) gave no verdict: it makes the errors, too.
     #[cold]
     #[inline(never)]
@@ -240,14 +240,14 @@ impl<R: OneWordRule, C, S> FlatTable<R, C, S> {
     }
 
     /// What a key is answered of which nothing is known, and the word after that.
-    pub(super) fn fresh(&self, now: Nanos, charge: u64) -> Result<Answered, AcquireError> {
+    pub(super) fn fresh(&self, now: Nanos, charge: u64) -> Result<Answered, RequestError> {
         let at = now.max(self.floor.load(Ordering::Relaxed));
         let verdict = self.rule.decide(0, at, charge)?;
         let decision = match verdict {
             Verdict::Allowed { at, .. } => Decision::Allowed { at },
             // Told on the caller's clock, which may be behind.
             Verdict::Denied { retry_after } => {
-                Decision::Denied(Denied::new(0, Some(retry_after.saturating_add(at - now))))
+                Decision::Denied(Denial::new(0, Some(retry_after.saturating_add(at - now))))
             }
         };
         Ok((decision, verdict.word_after(0)))

@@ -5,7 +5,7 @@
 
 use windowpane_core::one_word::{self, OneWordRule, Verdict};
 use windowpane_core::sync::{AtomicU128, SPINS_ONE_WORD, back_off};
-use windowpane_core::{AcquireError, Cost, Decision, Denied, Nanos};
+use windowpane_core::{Cost, Decision, Denial, Nanos, RequestError};
 
 use super::entry::{Entry, Fingerprint};
 use super::table::FlatTable;
@@ -23,10 +23,10 @@ pub(super) fn answered((verdict, word): Judged) -> Answered {
 
 /// What a limit of 0 answers.
 pub(super) fn never() -> Answered {
-    (Decision::Denied(Denied::new(0, None)), 0)
+    (Decision::Denied(Denial::new(0, None)), 0)
 }
 
-impl<R: OneWordRule, C, S> FlatTable<R, C, S> {
+impl<R: OneWordRule, C, S> FlatTable<R, S, C> {
     /// The short way, of nearly all decisions: the verdict about a key that is found in the first line,
     /// and the word before it. `None` for all else, errors among it; nothing was charged then.
     // Errors are not made here: the caller would copy each result through memory to fit them in. And
@@ -51,7 +51,7 @@ impl<R: OneWordRule, C, S> FlatTable<R, C, S> {
         entry: Entry,
         now: Nanos,
         charge: u64,
-    ) -> Result<Option<Judged>, AcquireError> {
+    ) -> Result<Option<Judged>, RequestError> {
         match self.attempt(slot, key, entry, now, charge)? {
             Some(judged) => Ok(Some(judged)),
             None => self.after_a_loss(slot, key, now, charge),
@@ -66,7 +66,7 @@ impl<R: OneWordRule, C, S> FlatTable<R, C, S> {
         key: Fingerprint,
         now: Nanos,
         charge: u64,
-    ) -> Result<Option<Judged>, AcquireError> {
+    ) -> Result<Option<Judged>, RequestError> {
         loop {
             back_off(SPINS_ONE_WORD);
             let entry = Entry::load(slot);
@@ -88,7 +88,7 @@ impl<R: OneWordRule, C, S> FlatTable<R, C, S> {
         entry: Entry,
         now: Nanos,
         charge: u64,
-    ) -> Result<Option<Judged>, AcquireError> {
+    ) -> Result<Option<Judged>, RequestError> {
         let verdict = self.rule.decide(entry.word(), now, charge)?;
         let done = match verdict {
             Verdict::Allowed { word, .. } => entry.charge(slot, Entry::held(key, word)),

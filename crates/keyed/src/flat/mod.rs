@@ -57,6 +57,7 @@
 //! denial is not free of writes; on processors without a 128-bit exchange, entries are behind a lock
 //! of the library that emulates it.
 
+mod acquire;
 mod counts;
 mod entry;
 mod insert;
@@ -67,6 +68,6 @@ mod table;
 mod tests;
 
 use crate::hasher::DefaultHasher;
-use crate::limiter::{UNRECORDED, WhenFull};
+use crate::limiter::{Stats, UNRECORDED, WhenFull, recorded};
 
 pub use table::FlatTable;

@@ -6,15 +6,15 @@ use std::hash::{BuildHasher, Hash};
 use windowpane_core::one_word::{self, OneWordRule};
 use windowpane_core::sync::{Atomic, AtomicU128, CachePadded, Ordering};
 use windowpane_core::{
-    Answer, BuildError, Clock, Cost, Decision, KeyedRateLimiter, MonotonicClock, Nanos, Quotas,
-    StoreError,
+    Answer, BuildError, Clock, Cost, Decision, IntoQuotas, KeyedRateLimiter, MonotonicClock, Nanos,
+    Quotas, StoreError,
 };
 
 use super::counts::Counts;
 use super::entry::{Entry, Fingerprint};
 use super::known::{Answered, answered, never};
 use super::places::{Places, Way};
-use super::{DefaultHasher, UNRECORDED, WhenFull};
+use super::{DefaultHasher, Stats, UNRECORDED, WhenFull};
 
 /// Limiters of one word for very many keys, in a table of fixed size that takes no lock.
 ///
@@ -30,18 +30,17 @@ use super::{DefaultHasher, UNRECORDED, WhenFull};
 /// that step back.
 ///
 /// ```
-/// use windowpane_core::{Cost, KeyedRateLimiter, Quotas};
-/// use windowpane_keyed::flat::FlatTable;
+/// use windowpane_keyed::FlatTable;
 /// use windowpane_packed_counter::TwoWindowRule;
 ///
-/// let table = FlatTable::<TwoWindowRule>::new(Quotas::parse(["2/60s"])?, 100_000)?;
-/// assert!(table.acquire("alice", Cost::of::<2>())?.is_allowed());
-/// assert!(!table.acquire("alice", Cost::ONE)?.is_allowed());
-/// assert!(table.acquire("bob", Cost::ONE)?.is_allowed());
+/// let table = FlatTable::<TwoWindowRule>::new("2/60s", 100_000)?;
+/// table.try_acquire_many("alice", 2)?;
+/// assert!(table.try_acquire("alice").is_err());
+/// table.try_acquire("bob")?;
 /// assert_eq!(table.len(), 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct FlatTable<R, C = MonotonicClock, S = DefaultHasher> {
+pub struct FlatTable<R, S = DefaultHasher, C = MonotonicClock> {
     pub(super) rule: R,
     pub(super) places: Places,
     pub(super) hasher: S,
@@ -63,7 +62,7 @@ impl<R: OneWordRule> FlatTable<R> {
     ///
     /// # Panics
     /// If there is not so much memory.
-    pub fn new(quotas: impl Into<Quotas>, entries: usize) -> Result<Self, BuildError> {
+    pub fn new(quotas: impl IntoQuotas, entries: usize) -> Result<Self, BuildError> {
         Self::with(
             quotas,
             entries,
@@ -73,7 +72,7 @@ impl<R: OneWordRule> FlatTable<R> {
     }
 }
 
-impl<R: OneWordRule, C: Clock, S: BuildHasher> FlatTable<R, C, S> {
+impl<R: OneWordRule, C: Clock, S: BuildHasher> FlatTable<R, S, C> {
     /// As [`new`](FlatTable::new), with a clock and a hasher of your choice.
     ///
     /// All 64 bits of the hasher's hashes must be good, and clients must not be able to tell which
@@ -85,12 +84,12 @@ impl<R: OneWordRule, C: Clock, S: BuildHasher> FlatTable<R, C, S> {
     /// # Panics
     /// If there is not so much memory.
     pub fn with(
-        quotas: impl Into<Quotas>,
+        quotas: impl IntoQuotas,
         entries: usize,
         clock: C,
         hasher: S,
     ) -> Result<Self, BuildError> {
-        let quota = quotas.into().single(R::NAME)?;
+        let quota = quotas.into_quotas()?.single(R::NAME)?;
         let rule = R::new(quota, clock.now())?;
         Ok(Self::with_rule(rule, entries, clock, hasher))
     }
@@ -129,8 +128,8 @@ impl<R: OneWordRule, C: Clock, S: BuildHasher> FlatTable<R, C, S> {
     }
 }
 
-impl<R: OneWordRule, C, S: BuildHasher> FlatTable<R, C, S> {
-    /// [`acquire`](KeyedRateLimiter::acquire) at a time told by the caller.
+impl<R: OneWordRule, C, S: BuildHasher> FlatTable<R, S, C> {
+    /// [`decide`](KeyedRateLimiter::decide) at a time told by the caller.
     ///
     /// O(1); lock-free; no allocation.
     ///
@@ -138,7 +137,7 @@ impl<R: OneWordRule, C, S: BuildHasher> FlatTable<R, C, S> {
     /// [`StoreError::Request`], and [`StoreError::Full`] for an unknown key that finds no room;
     /// nothing was charged then.
     #[inline]
-    pub fn acquire_at<Q: Hash + ?Sized>(
+    pub fn decide_at<Q: Hash + ?Sized>(
         &self,
         key: &Q,
         now: Nanos,
@@ -153,11 +152,11 @@ impl<R: OneWordRule, C, S: BuildHasher> FlatTable<R, C, S> {
         }
     }
 
-    /// [`acquire_detailed`](KeyedRateLimiter::acquire_detailed) at a time told by the caller.
+    /// [`decide_detailed`](KeyedRateLimiter::decide_detailed) at a time told by the caller.
     ///
     /// # Errors
-    /// As [`acquire_at`](Self::acquire_at).
-    pub fn acquire_detailed_at<Q: Hash + ?Sized>(
+    /// As [`decide_at`](Self::decide_at).
+    pub fn decide_detailed_at<Q: Hash + ?Sized>(
         &self,
         key: &Q,
         now: Nanos,
@@ -171,10 +170,10 @@ impl<R: OneWordRule, C, S: BuildHasher> FlatTable<R, C, S> {
         Ok(self.in_detail(answered, now))
     }
 
-    /// [`peek`](KeyedRateLimiter::peek) at a time told by the caller.
+    /// [`peek_detailed`](KeyedRateLimiter::peek_detailed) at a time told by the caller.
     ///
     /// # Errors
-    /// As [`acquire_at`](Self::acquire_at).
+    /// As [`decide_at`](Self::decide_at).
     pub fn peek_at<Q: Hash + ?Sized>(
         &self,
         key: &Q,
@@ -227,7 +226,7 @@ impl<R: OneWordRule, C, S: BuildHasher> FlatTable<R, C, S> {
     }
 }
 
-impl<R: OneWordRule, C, S> FlatTable<R, C, S> {
+impl<R: OneWordRule, C, S> FlatTable<R, S, C> {
     /// Removes all keys that are idle at `now`; how many they were. It changes no decision.
     ///
     /// It takes no lock and stops nobody. O(entries).
@@ -267,27 +266,22 @@ impl<R: OneWordRule, C, S> FlatTable<R, C, S> {
         self.places.count()
     }
 
-    /// How many idle keys have made room for others.
-    pub fn evictions(&self) -> u64 {
-        self.counts.evictions()
-    }
-
-    /// How often an unknown key found no room, and was answered as [`WhenFull`] says.
-    pub fn refusals(&self) -> u64 {
-        self.counts.refusals()
-    }
-
-    /// How many entries were examined, all in all, by decisions that needed more than the first cache
-    /// line of their key's way, errors among them.
-    pub fn examined(&self) -> u64 {
-        self.counts.all_examined()
-    }
-
-    /// The most entries that one decision has examined. Two or three times
-    /// [`entries_of_a_key`](Self::entries_of_a_key) at most, unless other threads inserted the same
-    /// key or took the same entries at the same time.
-    pub fn most_examined(&self) -> u64 {
-        self.counts.most_examined()
+    /// What the table has counted since it was made. Denials are not counted: a denial writes
+    /// nothing.
+    ///
+    /// `most_examined` is two or three times [`entries_of_a_key`](Self::entries_of_a_key) at most,
+    /// unless other threads inserted the same key or took the same entries at the same time.
+    // The models compile this file outside the crate, where the struct cannot be written out.
+    #[allow(clippy::field_reassign_with_default)]
+    pub fn stats(&self) -> Stats {
+        let mut stats = Stats::default();
+        stats.keys = self.len();
+        stats.max_keys = self.entries();
+        stats.evictions = self.counts.evictions();
+        stats.full = self.counts.refusals();
+        stats.examined = self.counts.all_examined();
+        stats.most_examined = self.counts.most_examined();
+        stats
     }
 
     /// How many entries a key may stand in.
@@ -328,13 +322,11 @@ impl<R: OneWordRule, C, S> FlatTable<R, C, S> {
     fn without_room(&self, now: Nanos, charge: u64) -> Result<Answered, StoreError> {
         let (decision, word) = self.fresh(now, charge)?;
         match (self.when_full, decision) {
-            (WhenFull::Deny, Decision::Allowed { .. }) => {
-                Err(StoreError::Full { keys: self.len() })
-            }
+            (_, Decision::Denied(_)) => Ok((decision, word)),
             (WhenFull::Allow, Decision::Allowed { .. }) => {
                 Ok((Decision::Allowed { at: UNRECORDED }, word))
             }
-            (_, Decision::Denied(_)) => Ok((decision, word)),
+            (_, Decision::Allowed { .. }) => Err(StoreError::Full { keys: self.len() }),
         }
     }
 
@@ -347,7 +339,7 @@ impl<R: OneWordRule, C, S> FlatTable<R, C, S> {
     }
 }
 
-impl<Q, R, C, S> KeyedRateLimiter<Q> for FlatTable<R, C, S>
+impl<Q, R, C, S> KeyedRateLimiter<Q> for FlatTable<R, S, C>
 where
     Q: Hash + ?Sized,
     R: OneWordRule,
@@ -359,15 +351,15 @@ where
     }
 
     #[inline]
-    fn acquire(&self, key: &Q, cost: Cost) -> Result<Decision, StoreError> {
-        self.acquire_at(key, self.clock.now(), cost)
+    fn decide(&self, key: &Q, cost: Cost) -> Result<Decision, StoreError> {
+        self.decide_at(key, self.clock.now(), cost)
     }
 
-    fn acquire_detailed(&self, key: &Q, cost: Cost) -> Result<Answer, StoreError> {
-        self.acquire_detailed_at(key, self.clock.now(), cost)
+    fn decide_detailed(&self, key: &Q, cost: Cost) -> Result<Answer, StoreError> {
+        self.decide_detailed_at(key, self.clock.now(), cost)
     }
 
-    fn peek(&self, key: &Q, cost: Cost) -> Result<Answer, StoreError> {
+    fn peek_detailed(&self, key: &Q, cost: Cost) -> Result<Answer, StoreError> {
         self.peek_at(key, self.clock.now(), cost)
     }
 
@@ -376,7 +368,7 @@ where
     }
 }
 
-impl<R: OneWordRule, C, S> fmt::Debug for FlatTable<R, C, S> {
+impl<R: OneWordRule, C, S> fmt::Debug for FlatTable<R, S, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FlatTable")
             .field("quota", &self.rule.quota())

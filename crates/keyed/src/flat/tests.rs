@@ -9,7 +9,7 @@ use super::entry::{Entry, Fingerprint, Seen};
 use super::places::{BLOCK, Way};
 use crate::DefaultHasher;
 
-type Table = FlatTable<FixedWindowRule, ManualClock>;
+type Table = FlatTable<FixedWindowRule, DefaultHasher, ManualClock>;
 
 /// A table of one block, so that all keys have all of its entries on their ways.
 fn table() -> Table {
@@ -50,11 +50,11 @@ fn a_claim_that_was_left_is_finished_by_whoever_inserts_the_key() {
     let way = way_of(&table, 7);
     claim(&table, &way, 3);
     assert_eq!(
-        table.acquire(&7_usize, Cost::ONE).unwrap(),
+        table.decide(&7_usize, Cost::ONE).unwrap(),
         Decision::Allowed { at: 5 }
     );
     assert_eq!(seen(&table, &way), only(3, Seen::Held));
-    assert_eq!((table.len(), table.examined()), (1, 2 * BLOCK as u64));
+    assert_eq!((table.len(), table.stats().examined), (1, 2 * BLOCK as u64));
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn of_several_claims_the_first_on_the_way_becomes_the_keys_and_the_others_are_dr
     for nth in [6, 2, 5] {
         claim(&table, &way, nth);
     }
-    assert!(table.acquire(&7_usize, Cost::ONE).unwrap().is_allowed());
+    assert!(table.decide(&7_usize, Cost::ONE).unwrap().is_allowed());
     assert_eq!(seen(&table, &way), only(2, Seen::Held));
     assert_eq!(table.len(), 1);
 }
@@ -77,7 +77,7 @@ fn a_look_leaves_claims_as_they_are() {
         claim(&table, &way, nth);
     }
     let before = seen(&table, &way);
-    let looked = table.peek(&7_usize, Cost::ONE).unwrap().detailed;
+    let looked = table.peek_detailed(&7_usize, Cost::ONE).unwrap().detailed;
     assert_eq!(
         (looked.decision(), looked.remaining()),
         (Decision::Allowed { at: 5 }, 1)
@@ -97,7 +97,7 @@ fn a_claim_keeps_its_entry_from_other_keys_until_a_sweep() {
         claim(&table, &way, (0..BLOCK).find(free).unwrap());
     }
     let full = Err(StoreError::Full { keys: BLOCK });
-    assert_eq!(table.acquire(&99_usize, Cost::ONE), full);
+    assert_eq!(table.decide(&99_usize, Cost::ONE), full);
     assert_eq!((table.sweep(), table.len()), (0, 0));
-    assert!(table.acquire(&99_usize, Cost::ONE).unwrap().is_allowed());
+    assert!(table.decide(&99_usize, Cost::ONE).unwrap().is_allowed());
 }

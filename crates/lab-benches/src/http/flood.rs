@@ -140,8 +140,8 @@ pub(crate) fn run(flood: Flood, generator: &Generator, runtime: &Runtime) -> Res
         phase,
         at: began.elapsed(),
         keys: store.keys(),
-        evictions: store.evictions(),
-        refusals: store.refusals(),
+        evictions: store.stats().evictions,
+        refusals: store.stats().full,
         resident: resident(),
     };
     let mut samples = vec![sample("before")];

@@ -13,9 +13,9 @@ use http::HeaderName;
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 use windowpane_cas_ring::CasRing;
-use windowpane_core::{Local, Quotas};
+use windowpane_core::Quotas;
 use windowpane_keyed::KeyedLimiter;
-use windowpane_tower::{ClientAddress, FromHeader, RateLimit};
+use windowpane_tower::{ClientAddress, FromHeader, RateLimitBuilder};
 
 /// A store of limiters in this process: exact, as in the examples.
 pub(crate) type Store<K> = Arc<KeyedLimiter<K, CasRing>>;
@@ -101,8 +101,8 @@ impl Cell {
             Cell::Without | Cell::WithoutAgain => routes,
             Cell::ByAddress | Cell::Shadow | Cell::Denied => {
                 let store: Store<IpAddr> = store(self.quotas(), None)?;
-                let limit = RateLimit::new(Local(store), address);
-                routes.layer(limit.shadow(self == Cell::Shadow).layer())
+                let limit = RateLimitBuilder::new(store, address);
+                routes.layer(limit.shadow(self == Cell::Shadow).build())
             }
             Cell::ByKey | Cell::ByKeyTwoQuotas => by_key(store(self.quotas(), None)?),
         })
@@ -147,7 +147,7 @@ pub(crate) fn store<K: std::hash::Hash + Eq>(
     quotas: &[&str],
     max_keys: Option<usize>,
 ) -> Result<Store<K>> {
-    let mut builder = KeyedLimiter::builder(Quotas::parse(quotas.iter().copied())?);
+    let mut builder = KeyedLimiter::builder(Quotas::parse(quotas)?);
     if let Some(keys) = max_keys {
         builder = builder.max_keys(keys);
     }
@@ -156,8 +156,8 @@ pub(crate) fn store<K: std::hash::Hash + Eq>(
 
 /// The service behind a limit on API keys.
 pub(crate) fn by_key(store: Store<String>) -> Router {
-    let limit = RateLimit::new(Local(store), FromHeader::new(API_KEY));
-    routes().layer(limit.layer())
+    let limit = RateLimitBuilder::new(store, FromHeader::new(API_KEY));
+    routes().layer(limit.build())
 }
 
 /// A service on a port of the loopback interface, which accepts nobody any more once it is dropped.

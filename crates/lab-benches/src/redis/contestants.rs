@@ -188,7 +188,9 @@ impl Contestant {
 
 async fn ours<A: Algorithm>(url: &str, quota: Quota, denials: usize) -> Result<RedisLimiter<A>> {
     let store = Store::at(url)?.deadline(deadline()).connect().await?;
-    Ok(RedisLimiter::new(store, quota)?.deny_cache(denials))
+    Ok(RedisLimiter::builder(store, quota)
+        .deny_cache(denials)
+        .build()?)
 }
 
 async fn decide<A: Algorithm>(limiter: &RedisLimiter<A>, key: &str) -> Result<bool> {

@@ -33,7 +33,7 @@ pub(crate) async fn measure(url: &str) -> Result<Denials> {
     for _ in 0..2 {
         let _ = limiter.decide("denied", Cost::ONE).await?;
     }
-    let before = limiter.store().counts().sent;
+    let before = limiter.store().stats().sent;
     let mut nanos = Vec::new();
     for _ in 0..BATCHES {
         let start = Instant::now();
@@ -51,6 +51,6 @@ pub(crate) async fn measure(url: &str) -> Result<Denials> {
     }
     Ok(Denials {
         nanos,
-        round_trips: limiter.store().counts().sent - before,
+        round_trips: limiter.store().stats().sent - before,
     })
 }

@@ -7,7 +7,7 @@ pub(crate) mod stores;
 
 use std::hint::black_box;
 
-use windowpane_core::{AcquireError, Cost, Decision, Quota, Quotas, RateLimiter};
+use windowpane_core::{Cost, Decision, Quota, Quotas, RateLimiter, RequestError};
 use windowpane_lab_ground::clock::{LabClock, SimulatedClock};
 
 use crate::registry::{Algorithm, BuildOptions};
@@ -22,15 +22,15 @@ struct OnClock<L, C> {
 impl<L: RateLimiter, C: ContestClock> Decide for OnClock<L, C> {
     #[inline]
     fn decide(&self) -> bool {
-        black_box(self.limiter.acquire_with(&self.clock, Cost::ONE))
+        black_box(self.limiter.decide_with(&self.clock, Cost::ONE))
             .is_ok_and(|decision| decision.is_allowed())
     }
 
     fn decide_cost(&self, cost: Cost) -> Result<Told, Cannot> {
-        match self.limiter.acquire_with(&self.clock, cost) {
+        match self.limiter.decide_with(&self.clock, cost) {
             Ok(Decision::Allowed { .. }) => Ok(Told::ALLOWED),
             Ok(Decision::Denied(denied)) => Ok(Told::denied(denied.retry_after_nanos())),
-            Err(AcquireError::NeverFits { .. }) => Ok(Told::denied(None)),
+            Err(RequestError::NeverFits { .. }) => Ok(Told::denied(None)),
             Err(error) => Err(Cannot(error.to_string())),
         }
     }

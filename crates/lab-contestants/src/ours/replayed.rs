@@ -23,18 +23,14 @@ pub trait Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    fn acquire_at(&self, key: u32, now: Nanos, cost: Cost) -> Result<Decision, StoreError>;
+    fn decide_at(&self, key: u32, now: Nanos, cost: Cost) -> Result<Decision, StoreError>;
 
     /// The same, and what remains after it.
     ///
     /// # Errors
     /// [`StoreError`].
-    fn acquire_remaining_at(
-        &self,
-        key: u32,
-        now: Nanos,
-        cost: Cost,
-    ) -> Result<Detailed, StoreError>;
+    fn decide_remaining_at(&self, key: u32, now: Nanos, cost: Cost)
+    -> Result<Detailed, StoreError>;
 }
 
 /// The time is told with every call, so the store's own clock is never asked.
@@ -54,17 +50,17 @@ impl<L: RateLimiter> Store for KeyedLimiter<u32, L, DefaultHasher, NoClock> {
         }
     }
 
-    fn acquire_at(&self, key: u32, now: Nanos, cost: Cost) -> Result<Decision, StoreError> {
-        KeyedLimiter::acquire_at(self, &key, now, cost)
+    fn decide_at(&self, key: u32, now: Nanos, cost: Cost) -> Result<Decision, StoreError> {
+        KeyedLimiter::decide_at(self, &key, now, cost)
     }
 
-    fn acquire_remaining_at(
+    fn decide_remaining_at(
         &self,
         key: u32,
         now: Nanos,
         cost: Cost,
     ) -> Result<Detailed, StoreError> {
-        KeyedLimiter::acquire_remaining_at(self, &key, now, cost)
+        KeyedLimiter::decide_remaining_at(self, &key, now, cost)
     }
 }
 

@@ -66,11 +66,14 @@ pub struct Soaked {
 /// A limiter or a store of them, in use by several threads.
 pub trait Subject: Sync {
     /// Asks for `key`; the time an accepted request was recorded under.
-    fn acquire_at(&self, key: u32, now: Nanos, cost: Cost) -> Option<Nanos>;
+    fn decide_at(&self, key: u32, now: Nanos, cost: Cost) -> Option<Nanos>;
 
     /// Changes the quotas at what the round's clock reads once no other call is made; whether it
     /// could.
     fn change(&self, quotas: &Quotas) -> bool;
+
+    /// Forgets what was accepted for `key`.
+    fn reset(&self, key: u32);
 
     /// Whether everything is free at `now`, after everything has left.
     ///
@@ -151,8 +154,8 @@ pub(crate) fn flat<R: OneWordRule + 'static>(
 struct One<L>(Limiter<Changeable<L>, RoundClock>);
 
 impl<L: ChangeQuotas> Subject for One<L> {
-    fn acquire_at(&self, _key: u32, now: Nanos, cost: Cost) -> Option<Nanos> {
-        match self.0.algorithm().acquire_at(now, cost) {
+    fn decide_at(&self, _key: u32, now: Nanos, cost: Cost) -> Option<Nanos> {
+        match self.0.algorithm().decide_at(now, cost) {
             Ok(Decision::Allowed { at }) => Some(at),
             _ => None,
         }
@@ -162,11 +165,15 @@ impl<L: ChangeQuotas> Subject for One<L> {
         self.0.change(quotas.clone()).is_ok()
     }
 
+    fn reset(&self, _key: u32) {
+        self.0.reset();
+    }
+
     fn has_all_at(&self, now: Nanos) -> Result<(), String> {
         let quotas = self.0.quotas();
         let least = quotas.iter().map(|quota| quota.limit()).min().unwrap_or(0);
         let all = Cost::new(least).expect("limits are above 0");
-        match self.0.algorithm().acquire_at(now, all) {
+        match self.0.algorithm().decide_at(now, all) {
             Ok(decision) if decision.is_allowed() => Ok(()),
             other => Err(format!(
                 "after an idle time a cost of {least} under {quotas} is not allowed: {other:?}"
@@ -179,8 +186,8 @@ impl<L: ChangeQuotas> Subject for One<L> {
 struct Keyed<L>(KeyedLimiter<u32, L, DefaultHasher, RoundClock>);
 
 impl<L: ChangeQuotas> Subject for Keyed<L> {
-    fn acquire_at(&self, key: u32, now: Nanos, cost: Cost) -> Option<Nanos> {
-        match self.0.acquire_at(&key, now, cost) {
+    fn decide_at(&self, key: u32, now: Nanos, cost: Cost) -> Option<Nanos> {
+        match self.0.decide_at(&key, now, cost) {
             Ok(Decision::Allowed { at }) => Some(at),
             _ => None,
         }
@@ -190,11 +197,13 @@ impl<L: ChangeQuotas> Subject for Keyed<L> {
         self.0.set_quotas(quotas.clone()).is_ok() && self.0.refresh().is_ok()
     }
 
+    fn reset(&self, key: u32) {
+        self.0.reset(&key);
+    }
+
     fn has_all_at(&self, now: Nanos) -> Result<(), String> {
         let quotas = self.0.quotas(&0);
-        all_is_free(&quotas, now, |key, at, all| {
-            self.0.acquire_at(&key, at, all)
-        })?;
+        all_is_free(&quotas, now, |key, at, all| self.0.decide_at(&key, at, all))?;
         match self.0.keys() {
             keys if keys <= ROOM => Ok(()),
             keys => Err(format!("{keys} keys are held where {ROOM} is the cap")),
@@ -202,16 +211,16 @@ impl<L: ChangeQuotas> Subject for Keyed<L> {
     }
 
     fn evictions(&self) -> u64 {
-        self.0.evictions()
+        self.0.stats().evictions
     }
 }
 
 /// A flat table: its quotas stay.
-struct Flat<R>(FlatTable<R, RoundClock>);
+struct Flat<R>(FlatTable<R, DefaultHasher, RoundClock>);
 
 impl<R: OneWordRule> Subject for Flat<R> {
-    fn acquire_at(&self, key: u32, now: Nanos, cost: Cost) -> Option<Nanos> {
-        match self.0.acquire_at(&key, now, cost) {
+    fn decide_at(&self, key: u32, now: Nanos, cost: Cost) -> Option<Nanos> {
+        match self.0.decide_at(&key, now, cost) {
             Ok(Decision::Allowed { at }) => Some(at),
             _ => None,
         }
@@ -221,11 +230,13 @@ impl<R: OneWordRule> Subject for Flat<R> {
         false
     }
 
+    fn reset(&self, key: u32) {
+        self.0.reset(&key);
+    }
+
     fn has_all_at(&self, now: Nanos) -> Result<(), String> {
         let quotas = self.0.quotas(&0);
-        all_is_free(&quotas, now, |key, at, all| {
-            self.0.acquire_at(&key, at, all)
-        })?;
+        all_is_free(&quotas, now, |key, at, all| self.0.decide_at(&key, at, all))?;
         match (self.0.len(), self.0.entries()) {
             (keys, entries) if keys <= entries => Ok(()),
             (keys, entries) => Err(format!("{keys} keys are held in {entries} entries")),
@@ -233,7 +244,7 @@ impl<R: OneWordRule> Subject for Flat<R> {
     }
 
     fn evictions(&self) -> u64 {
-        self.0.evictions()
+        self.0.stats().evictions
     }
 }
 

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use windowpane_core::one_word::OneWordRule;
 use windowpane_core::{Cost, KeyedRateLimiter};
-use windowpane_keyed::{FlatTable, ForKeys, KeyedLimiter};
+use windowpane_keyed::{FlatTable, ForKeys, KeyedLimiter, Stats};
 
 use crate::keyed::{Counts, DecideKeyed, Demand, KeyedInfo, KeyedOnClock, LabKey};
 use crate::{Cannot, ContestClock, Origin};
@@ -15,40 +15,37 @@ const HASHER: &str = "ahash, its default";
 /// A store of ours, asked by what its keys are found by.
 struct Asked<S, K>(S, PhantomData<fn(K)>);
 
+fn counts(stats: Stats) -> Counts {
+    Counts {
+        keys: Some(stats.keys as u64),
+        evictions: Some(stats.evictions),
+        refusals: Some(stats.full),
+        examined: Some(stats.examined),
+        most_examined: Some(stats.most_examined),
+    }
+}
+
 /// A store that counts.
 trait Counted {
     fn counts(&self) -> Counts;
 }
 
-impl<R: OneWordRule, C> Counted for FlatTable<R, C> {
+impl<R: OneWordRule, S, C> Counted for FlatTable<R, S, C> {
     fn counts(&self) -> Counts {
-        Counts {
-            keys: Some(self.len() as u64),
-            evictions: Some(self.evictions()),
-            refusals: Some(self.refusals()),
-            examined: Some(self.examined()),
-            most_examined: Some(self.most_examined()),
-        }
+        counts(self.stats())
     }
 }
 
 impl<K, L, S, C> Counted for KeyedLimiter<K, L, S, C> {
     fn counts(&self) -> Counts {
-        Counts {
-            keys: Some(self.keys() as u64),
-            evictions: Some(self.evictions()),
-            refusals: Some(self.refusals()),
-            examined: Some(self.examined()),
-            most_examined: Some(self.most_examined()),
-        }
+        counts(self.stats())
     }
 }
 
 impl<K: LabKey, S: KeyedRateLimiter<K::Found> + Counted> DecideKeyed<K> for Asked<S, K> {
     #[inline]
     fn decide(&self, key: &K) -> bool {
-        black_box(self.0.acquire(key.found(), Cost::ONE))
-            .is_ok_and(|decision| decision.is_allowed())
+        black_box(self.0.decide(key.found(), Cost::ONE)).is_ok_and(|decision| decision.is_allowed())
     }
 
     fn counts(&self) -> Counts {

@@ -1,12 +1,12 @@
 // Cargo.toml: windowpane, with the feature `bucket-ring`
-use windowpane::{BucketRing, Cost, Decision, Limiter, Quotas};
+use windowpane::{AcquireError, BucketRing, Limiter};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let quotas = Quotas::parse(["1000/60s"])?;
-    let limiter = Limiter::new(BucketRing::new(quotas)?);
-    match limiter.acquire(Cost::ONE)? {
-        Decision::Allowed { .. } => println!("go ahead"),
-        Decision::Denied(denied) => println!("come back in {:?}", denied.retry_after()),
+    let limiter = Limiter::<BucketRing>::new(["1000/60s"])?;
+    match limiter.try_acquire() {
+        Ok(_) => println!("go ahead"),
+        Err(AcquireError::Denied(denied)) => println!("come back in {:?}", denied.retry_after()),
+        Err(error) => return Err(error.into()),
     }
     Ok(())
 }

@@ -1,13 +1,14 @@
 // Cargo.toml: windowpane, with the features `bucket-ring` and `keyed`
-use windowpane::{BucketRing, Cost, Decision, KeyedLimiter, Quotas};
+use windowpane::{AcquireError, BucketRing, KeyedLimiter, Quotas};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let quotas = Quotas::parse(["1000/60s"])?;
     let store = KeyedLimiter::<String, BucketRing>::builder(quotas);
     let limiter = store.max_keys(50_000).build()?;
-    match limiter.acquire("192.0.2.1", Cost::ONE)? {
-        Decision::Allowed { .. } => println!("go ahead"),
-        Decision::Denied(denied) => println!("come back in {:?}", denied.retry_after()),
+    match limiter.try_acquire("192.0.2.1") {
+        Ok(_) => println!("go ahead"),
+        Err(AcquireError::Denied(denied)) => println!("come back in {:?}", denied.retry_after()),
+        Err(error) => return Err(error.into()),
     }
     Ok(())
 }

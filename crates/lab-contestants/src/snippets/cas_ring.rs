@@ -1,12 +1,12 @@
 // Cargo.toml: windowpane, with the feature `cas-ring`
-use windowpane::{CasRing, Cost, Decision, Limiter, Quotas};
+use windowpane::{AcquireError, CasRing, Limiter};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let quotas = Quotas::parse(["1000/60s"])?;
-    let limiter = Limiter::new(CasRing::new(quotas)?);
-    match limiter.acquire(Cost::ONE)? {
-        Decision::Allowed { .. } => println!("go ahead"),
-        Decision::Denied(denied) => println!("come back in {:?}", denied.retry_after()),
+    let limiter = Limiter::<CasRing>::new(["1000/60s"])?;
+    match limiter.try_acquire() {
+        Ok(_) => println!("go ahead"),
+        Err(AcquireError::Denied(denied)) => println!("come back in {:?}", denied.retry_after()),
+        Err(error) => return Err(error.into()),
     }
     Ok(())
 }

@@ -1,12 +1,12 @@
 // Cargo.toml: windowpane, with the feature `baselines`
-use windowpane::{Cost, Decision, FixedWindow, Limiter, Quotas};
+use windowpane::{AcquireError, FixedWindow, Limiter};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let quotas = Quotas::parse(["1000/60s"])?;
-    let limiter = Limiter::new(FixedWindow::new(quotas)?);
-    match limiter.acquire(Cost::ONE)? {
-        Decision::Allowed { .. } => println!("go ahead"),
-        Decision::Denied(denied) => println!("come back in {:?}", denied.retry_after()),
+    let limiter = Limiter::<FixedWindow>::new(["1000/60s"])?;
+    match limiter.try_acquire() {
+        Ok(_) => println!("go ahead"),
+        Err(AcquireError::Denied(denied)) => println!("come back in {:?}", denied.retry_after()),
+        Err(error) => return Err(error.into()),
     }
     Ok(())
 }

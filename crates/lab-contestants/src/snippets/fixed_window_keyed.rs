@@ -1,14 +1,15 @@
 // Cargo.toml: windowpane, with the features `baselines` and `keyed`
-use windowpane::keyed::SharedRule;
-use windowpane::{Cost, Decision, FixedWindowRule, KeyedLimiter, Quotas};
+use windowpane::SharedRule;
+use windowpane::{AcquireError, FixedWindowRule, KeyedLimiter, Quotas};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let quotas = Quotas::parse(["1000/60s"])?;
     let store = KeyedLimiter::<String, SharedRule<FixedWindowRule>>::builder(quotas);
     let limiter = store.max_keys(50_000).build()?;
-    match limiter.acquire("192.0.2.1", Cost::ONE)? {
-        Decision::Allowed { .. } => println!("go ahead"),
-        Decision::Denied(denied) => println!("come back in {:?}", denied.retry_after()),
+    match limiter.try_acquire("192.0.2.1") {
+        Ok(_) => println!("go ahead"),
+        Err(AcquireError::Denied(denied)) => println!("come back in {:?}", denied.retry_after()),
+        Err(error) => return Err(error.into()),
     }
     Ok(())
 }

@@ -1,13 +1,13 @@
 // Cargo.toml: windowpane, with the feature `parking_lot`
-use windowpane::mutex_log::ParkingLotMutex;
-use windowpane::{Cost, Decision, Limiter, MutexLog, Quotas};
+use windowpane::ParkingLotMutex;
+use windowpane::{AcquireError, Limiter, MutexLog};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let quotas = Quotas::parse(["1000/60s"])?;
-    let limiter = Limiter::new(MutexLog::<ParkingLotMutex>::new(quotas));
-    match limiter.acquire(Cost::ONE)? {
-        Decision::Allowed { .. } => println!("go ahead"),
-        Decision::Denied(denied) => println!("come back in {:?}", denied.retry_after()),
+    let limiter = Limiter::<MutexLog<ParkingLotMutex>>::new(["1000/60s"])?;
+    match limiter.try_acquire() {
+        Ok(_) => println!("go ahead"),
+        Err(AcquireError::Denied(denied)) => println!("come back in {:?}", denied.retry_after()),
+        Err(error) => return Err(error.into()),
     }
     Ok(())
 }

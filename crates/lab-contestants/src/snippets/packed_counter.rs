@@ -1,12 +1,12 @@
 // Cargo.toml: windowpane, with the feature `packed-counter`
-use windowpane::{Cost, Decision, Limiter, PackedCounter, Quotas};
+use windowpane::{AcquireError, Limiter, PackedCounter};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let quotas = Quotas::parse(["1000/60s"])?;
-    let limiter = Limiter::new(PackedCounter::new(quotas)?);
-    match limiter.acquire(Cost::ONE)? {
-        Decision::Allowed { .. } => println!("go ahead"),
-        Decision::Denied(denied) => println!("come back in {:?}", denied.retry_after()),
+    let limiter = Limiter::<PackedCounter>::new(["1000/60s"])?;
+    match limiter.try_acquire() {
+        Ok(_) => println!("go ahead"),
+        Err(AcquireError::Denied(denied)) => println!("come back in {:?}", denied.retry_after()),
+        Err(error) => return Err(error.into()),
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Faults of costs and limits.
 
-use windowpane_core::{AcquireError, Quota, QuotaError};
+use windowpane_core::{Quota, QuotaError, RequestError};
 
 use crate::every::{MINUTE, SECOND, cost, every};
 
@@ -8,7 +8,7 @@ use crate::every::{MINUTE, SECOND, cost, every};
 fn case_7_a_limit_of_0_denies_all_and_a_window_of_0_is_an_error() {
     for limiter in every(&["0/10s"]) {
         for now in [0, 1, 10 * SECOND, 1_000 * SECOND] {
-            let decision = limiter.limiter.acquire_at(now, cost(7)).unwrap();
+            let decision = limiter.limiter.decide_at(now, cost(7)).unwrap();
             let denied = decision.denied().expect("denied");
             assert_eq!(denied.retry_after(), None, "{}", limiter.name);
         }
@@ -23,8 +23,8 @@ fn case_7_a_limit_of_0_denies_all_and_a_window_of_0_is_an_error() {
 fn case_9_a_cost_above_the_limit_never_fits_and_changes_nothing() {
     for (quota, limit, too_much) in [("3/1s", 3, 4), ("10/1s", 10, 11), ("5/1s", 5, 5_000)] {
         for limiter in every(&[quota]) {
-            let error = limiter.limiter.acquire_at(0, cost(too_much)).unwrap_err();
-            let expected = AcquireError::NeverFits {
+            let error = limiter.limiter.decide_at(0, cost(too_much)).unwrap_err();
+            let expected = RequestError::NeverFits {
                 cost: cost(too_much),
                 quota: 0,
                 limit,
@@ -59,7 +59,7 @@ fn case_10_used_and_cost_together_stay_within_the_limit() {
 
 #[test]
 fn case_24_a_quota_says_its_limit_and_its_window_by_name() {
-    let quota = Quota::permits(4_000, std::time::Duration::from_secs(1)).unwrap();
+    let quota = Quota::per_second(4_000);
     assert_eq!((quota.limit(), quota.window()), (4_000, SECOND));
     assert_eq!(quota, "4000/1s".parse().unwrap());
     for limiter in every(&["4000/1s"]) {

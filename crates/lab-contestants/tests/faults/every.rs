@@ -18,7 +18,7 @@ pub(crate) struct Tried {
 
 /// One of each that can hold `quotas`. Those that cannot say so when they are built.
 pub(crate) fn every(quotas: &[&str]) -> Vec<Tried> {
-    let quotas = Quotas::parse(quotas.iter().copied()).unwrap();
+    let quotas = Quotas::parse(quotas).unwrap();
     let tried: Vec<Tried> = algorithms()
         .filter_map(|algorithm| {
             let limiter = (algorithm.build)(&quotas, BuildOptions::default()).ok()?;
@@ -44,7 +44,7 @@ pub(crate) fn cost(permits: u64) -> Cost {
 impl Tried {
     /// Asks; whether it was allowed.
     pub(crate) fn asks(&self, now: Nanos, permits: u64) -> bool {
-        let decision = self.limiter.acquire_at(now, cost(permits));
+        let decision = self.limiter.decide_at(now, cost(permits));
         decision.unwrap().is_allowed()
     }
 
@@ -56,7 +56,7 @@ impl Tried {
     /// The wait told to a request that is denied, which was tried out: a nanosecond earlier it is
     /// still denied, and then allowed.
     pub(crate) fn honest_wait(&self, now: Nanos, permits: u64) -> Nanos {
-        let decision = self.limiter.acquire_at(now, cost(permits)).unwrap();
+        let decision = self.limiter.decide_at(now, cost(permits)).unwrap();
         let denied = decision.denied();
         let denied = denied.unwrap_or_else(|| panic!("{}: allowed at {now}", self.name));
         let wait = denied.retry_after_nanos().expect("some wait helps");

@@ -32,7 +32,7 @@ fn case_27_of_several_denying_quotas_the_longest_wait_is_told_of_equals_the_firs
     for limiter in every(&["2/1s", "2/60s", "2/60s"]) {
         assert!(limiter.asks(0, 2), "{}", limiter.name);
         let wait = limiter.honest_wait(0, 1);
-        let denied = limiter.limiter.acquire_at(0, cost(1)).unwrap().denied();
+        let denied = limiter.limiter.decide_at(0, cost(1)).unwrap().denied();
         assert_eq!(denied.unwrap().quota(), 1, "{}", limiter.name);
         let expected = match limiter.exact {
             true => MINUTE,
@@ -42,7 +42,7 @@ fn case_27_of_several_denying_quotas_the_longest_wait_is_told_of_equals_the_firs
     }
     for limiter in every(&["1/10s", "3/60s"]) {
         assert!(limiter.asks(0, 1), "{}", limiter.name);
-        let denied = limiter.limiter.acquire_at(5 * SECOND, cost(1)).unwrap();
+        let denied = limiter.limiter.decide_at(5 * SECOND, cost(1)).unwrap();
         let denied = denied.denied().unwrap();
         // Only the first denies, so its wait is told.
         assert_eq!(denied.quota(), 0, "{}", limiter.name);

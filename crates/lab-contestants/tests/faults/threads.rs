@@ -16,7 +16,7 @@ fn race(limiter: &dyn RateLimiter, calls: u64, when: impl Fn(u64) -> Nanos + Syn
     let ask = || {
         barrier.wait();
         let allowed = |call: &u64| {
-            let decision = limiter.acquire_at(when(*call), cost(1));
+            let decision = limiter.decide_at(when(*call), cost(1));
             decision.unwrap().is_allowed()
         };
         (0..calls).filter(allowed).count() as u64

@@ -17,8 +17,8 @@ use windowpane_cas_ring::CasRing;
 use windowpane_core::clock::ManualClock;
 use windowpane_core::one_word::OneWordRule;
 use windowpane_core::{
-    AcquireError, Answer as Told, Clock, Cost, Decision, Detailed, KeyedRateLimiter, Quotas,
-    RateLimiter, StoreError,
+    Answer as Told, Clock, Cost, Decision, Detailed, KeyedRateLimiter, Quotas, RateLimiter,
+    RequestError, StoreError,
 };
 use windowpane_keyed::flat::FlatTable;
 use windowpane_keyed::{DefaultHasher, ForKeys, KeyedLimiter};
@@ -52,8 +52,8 @@ fn ask(store: &Store, now: u64, key: u64, call: Call) -> Answer {
         Err(error) => panic!("key {key} at {now}: {error}, and yet idle keys were there to evict"),
     };
     match call {
-        Call::Acquire { cost, .. } => told(store.acquire_detailed(&key, cost)),
-        Call::Peek { cost, .. } => told(store.peek(&key, cost)),
+        Call::Acquire { cost, .. } => told(store.decide_detailed(&key, cost)),
+        Call::Peek { cost, .. } => told(store.peek_detailed(&key, cost)),
         Call::Reset => {
             store.reset(&key);
             None
@@ -95,7 +95,7 @@ fn first_unexplained(
     let store = build(clock.clone());
     // Full of idle keys.
     for key in 0..ALL_KEYS {
-        let _ = store.acquire(&key, Cost::ONE);
+        let _ = store.decide(&key, Cost::ONE);
     }
     let (mut made, mut overlapping) = (0, 0);
     let start = Instant::now();
@@ -175,11 +175,15 @@ fn each_round_evicts() {
         clock.set(ROUND * (made + 1));
         for (key, call) in round(made, clock.now()).into_iter().flatten() {
             if let Call::Acquire { cost, .. } = call {
-                let _ = store.acquire(&key, cost);
+                let _ = store.decide(&key, cost);
             }
         }
     }
-    assert!(store.evictions() > 50, "{} evictions", store.evictions());
+    assert!(
+        store.stats().evictions > 50,
+        "{} evictions",
+        store.stats().evictions
+    );
 }
 
 /// A store with the bug that the checker must find: it looks for a key under one lock, and inserts it
@@ -203,7 +207,7 @@ impl LookThenInsert {
         limiter
     }
 
-    fn told(&self, answer: Result<Detailed, AcquireError>) -> Result<Told, StoreError> {
+    fn told(&self, answer: Result<Detailed, RequestError>) -> Result<Told, StoreError> {
         Ok(Told {
             detailed: answer?,
             more_after: None,
@@ -217,18 +221,18 @@ impl KeyedRateLimiter<u64> for LookThenInsert {
         self.quotas.clone()
     }
 
-    fn acquire(&self, key: &u64, cost: Cost) -> Result<Decision, StoreError> {
-        Ok(self.acquire_detailed(key, cost)?.detailed.decision())
+    fn decide(&self, key: &u64, cost: Cost) -> Result<Decision, StoreError> {
+        Ok(self.decide_detailed(key, cost)?.detailed.decision())
     }
 
-    fn acquire_detailed(&self, key: &u64, cost: Cost) -> Result<Told, StoreError> {
+    fn decide_detailed(&self, key: &u64, cost: Cost) -> Result<Told, StoreError> {
         self.told(
             self.limiter(*key)
-                .acquire_detailed_at(self.clock.now(), cost),
+                .decide_detailed_at(self.clock.now(), cost),
         )
     }
 
-    fn peek(&self, key: &u64, cost: Cost) -> Result<Told, StoreError> {
+    fn peek_detailed(&self, key: &u64, cost: Cost) -> Result<Told, StoreError> {
         self.told(self.limiter(*key).peek_at(self.clock.now(), cost))
     }
 

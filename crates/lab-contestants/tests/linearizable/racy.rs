@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use windowpane_core::{AcquireError, Cost, Decision, Detailed, Nanos, Quotas, RateLimiter};
+use windowpane_core::{Cost, Decision, Detailed, Nanos, Quotas, RateLimiter, RequestError};
 use windowpane_mutex_log::MutexLog;
 
 /// A log that is right when it is called in order: a request that fits is looked at under one lock
@@ -23,7 +23,7 @@ impl CheckThenTake {
     fn log(&self) -> MutexLog {
         let log: MutexLog = MutexLog::new(self.quotas.clone());
         for (at, cost) in self.accepted.lock().unwrap().iter() {
-            let _ = log.acquire_at(*at, *cost);
+            let _ = log.decide_at(*at, *cost);
         }
         log
     }
@@ -34,11 +34,11 @@ impl RateLimiter for CheckThenTake {
         self.quotas.clone()
     }
 
-    fn acquire_at(&self, now: Nanos, cost: Cost) -> Result<Decision, AcquireError> {
-        Ok(self.acquire_detailed_at(now, cost)?.decision())
+    fn decide_at(&self, now: Nanos, cost: Cost) -> Result<Decision, RequestError> {
+        Ok(self.decide_detailed_at(now, cost)?.decision())
     }
 
-    fn acquire_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+    fn decide_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, RequestError> {
         let answer = self.log().peek_at(now, cost)?;
         // A look, and only then the charge.
         std::thread::yield_now();
@@ -48,7 +48,7 @@ impl RateLimiter for CheckThenTake {
         Ok(answer)
     }
 
-    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, RequestError> {
         self.log().peek_at(now, cost)
     }
 

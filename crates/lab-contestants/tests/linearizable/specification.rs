@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use todc_utils::specifications::Specification;
-use windowpane_core::{AcquireError, Cost, Detailed, Nanos, Quota, Quotas, RateLimiter, Unit};
+use windowpane_core::{Cost, Detailed, Nanos, Quota, Quotas, RateLimiter, RequestError, Unit};
 use windowpane_lab_contestants::registry::{self, BuildOptions};
 
 /// What one history is made with; a seed makes it again.
@@ -27,12 +27,12 @@ pub(crate) enum Call {
 }
 
 /// What came of a call.
-pub(crate) type Answer = Option<Result<Detailed, AcquireError>>;
+pub(crate) type Answer = Option<Result<Detailed, RequestError>>;
 
 impl Call {
     pub(crate) fn on(self, limiter: &dyn RateLimiter) -> Answer {
         match self {
-            Call::Acquire { now, cost } => Some(limiter.acquire_detailed_at(now, cost)),
+            Call::Acquire { now, cost } => Some(limiter.decide_detailed_at(now, cost)),
             Call::Peek { now, cost } => Some(limiter.peek_at(now, cost)),
             Call::Reset => {
                 limiter.reset();

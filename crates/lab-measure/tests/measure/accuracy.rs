@@ -96,7 +96,7 @@ impl Adapter for OneTooMany {
 impl<C: Clock + Send + Sync> Decide for Log<C> {
     fn decide(&self) -> bool {
         self.0
-            .acquire_with(&self.1, Cost::ONE)
+            .decide_with(&self.1, Cost::ONE)
             .is_ok_and(|decision| decision.is_allowed())
     }
 }

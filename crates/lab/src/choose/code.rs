@@ -46,7 +46,7 @@ mod tests {
     fn need(quotas: &[&str], keys: u64) -> Need {
         Need {
             keys,
-            ..Need::of(windowpane_core::Quotas::parse(quotas.iter().copied()).unwrap())
+            ..Need::of(windowpane_core::Quotas::parse(quotas).unwrap())
         }
     }
 

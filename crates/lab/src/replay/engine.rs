@@ -335,7 +335,7 @@ impl Engine {
             buckets: options.buckets,
             compared: options.compare,
             call: if options.detailed {
-                "acquire_detailed"
+                "decide_detailed"
             } else {
                 "acquire"
             },

@@ -125,12 +125,12 @@ impl Run {
         let store = &*self.store;
         let decide = |request: &Request| {
             store
-                .acquire_at(request.key, request.time, request.cost)
+                .decide_at(request.key, request.time, request.cost)
                 .map_or(Answer::Error, |decision| Answer::new(decision, 0))
         };
         let decide_detailed = |request: &Request| {
             store
-                .acquire_remaining_at(request.key, request.time, request.cost)
+                .decide_remaining_at(request.key, request.time, request.cost)
                 .map_or(Answer::Error, |detailed| {
                     Answer::new(detailed.decision(), detailed.remaining())
                 })

@@ -24,7 +24,7 @@ pub struct Summary {
     pub buckets: u32,
     /// Whether decisions were compared with the oracle.
     pub compared: bool,
-    /// What was called: `acquire`, or `acquire_detailed` where rows ask for what remains.
+    /// What was called: `acquire`, or `decide_detailed` where rows ask for what remains.
     pub call: &'static str,
     /// What each algorithm decided, in the order given.
     pub algorithms: Vec<AlgorithmSummary>,

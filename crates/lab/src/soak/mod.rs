@@ -5,7 +5,12 @@
 //! with random costs by a clock that now and then steps back for one of them, while quotas change
 //! and, in stores, idle keys make room. Afterwards all that was accepted is laid out by key and
 //! recorded time, and each window of each quota is summed.
+//!
+//! Every fourth round is one of *resets*: more threads than cores, so that the system suspends them
+//! anywhere, reset one key and ask for it while the clock stands for most of the time, as a coarse
+//! clock does. No call may go on for ever, and afterwards the key must have exactly its quota.
 
+mod resets;
 mod windows;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,6 +23,9 @@ use windowpane_core::{Clock, Cost, Nanos, Quota, Quotas, Unit};
 use windowpane_lab_contestants::soaked::{LARGEST_LIMIT, Promise, RoundClock, Subject};
 use windowpane_lab_contestants::table::TABLE;
 use windows::Accepted;
+
+/// One round of so many is one of resets.
+const RESETS_EVERY: u64 = 4;
 
 /// What came of the rounds of one subject.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +40,8 @@ pub struct Tally {
     pub changes: u64,
     /// Idle keys that made room for others.
     pub evictions: u64,
+    /// Resets.
+    pub resets: u64,
 }
 
 /// A promise that was broken: enough to find it again.
@@ -155,7 +165,7 @@ impl Round {
             }
             let key = random.random_range(0..self.keys);
             let cost = Cost::new(random.random_range(1..=6)).expect("at least 1");
-            if let Some(at) = subject.acquire_at(key, now, cost) {
+            if let Some(at) = subject.decide_at(key, now, cost) {
                 accepted.push(key, at, cost);
             }
         }
@@ -189,9 +199,12 @@ pub fn soak(
             let Ok(subject) = (soaked.build)(&round.quotas, clock.clone()) else {
                 continue;
             };
-            let kept = round
-                .run(&*subject, &clock, promise, tally)
-                .and_then(|accepted| accepted.check(round.limits(), promise));
+            let kept = match turn % RESETS_EVERY == RESETS_EVERY - 1 {
+                true => resets::run(&round, name, &*subject, &clock, promise, tally),
+                false => round
+                    .run(&*subject, &clock, promise, tally)
+                    .and_then(|accepted| accepted.check(round.limits(), promise)),
+            };
             tally.rounds += 1;
             tally.evictions += subject.evictions();
             if let Err(what) = kept {
@@ -223,6 +236,7 @@ mod tests {
             |of: fn(&Tally) -> u64| -> u64 { tallies.iter().map(|(_, tally)| of(tally)).sum() };
         assert!(sum(|tally| tally.changes) > 0, "quotas change");
         assert!(sum(|tally| tally.evictions) > 0, "idle keys make room");
+        assert!(sum(|tally| tally.resets) > 0, "keys are reset");
         for (name, tally) in tallies {
             assert!(tally.rounds > 0, "{name}");
             assert!(

@@ -280,7 +280,7 @@ fn the_text_says_all_of_it() {
         " 1. cas-ring: exact; the fastest of those that fit with 2 threads",
         "ruled out\n",
         "to know\n",
-        "use windowpane::{CasRing",
+        "use windowpane::{AcquireError, CasRing",
     ] {
         assert!(text.contains(expected), "`{expected}` is not in\n{text}");
     }

@@ -3,7 +3,7 @@
 #[path = "../../../core/tests/conformance/mod.rs"]
 mod cases;
 
-use windowpane_core::{AcquireError, Cost, Decision, Detailed, Nanos, Quotas, RateLimiter};
+use windowpane_core::{Cost, Decision, Detailed, Nanos, Quotas, RateLimiter, RequestError};
 
 use super::{Forged, Server};
 use crate::algorithm::{Algorithm, Log, TwoCounter};
@@ -18,18 +18,18 @@ impl<A: Algorithm> RateLimiter for Keyed<A> {
         self.0.lock().unwrap().plan.quotas.clone()
     }
 
-    fn acquire_at(&self, now: Nanos, cost: Cost) -> Result<Decision, AcquireError> {
-        self.acquire_detailed_at(now, cost).map(|d| d.decision())
+    fn decide_at(&self, now: Nanos, cost: Cost) -> Result<Decision, RequestError> {
+        self.decide_detailed_at(now, cost).map(|d| d.decision())
     }
 
-    fn acquire_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+    fn decide_detailed_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, RequestError> {
         let forged = self.0.lock().unwrap();
         let answer = forged.decide(now, cost)?;
         forged.check_more(now, &answer);
         Ok(answer.detailed)
     }
 
-    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, AcquireError> {
+    fn peek_at(&self, now: Nanos, cost: Cost) -> Result<Detailed, RequestError> {
         Ok(self.0.lock().unwrap().peek(now, cost)?.detailed)
     }
 

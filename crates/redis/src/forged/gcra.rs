@@ -30,7 +30,7 @@ fn compare(server: &Server, (limit, window, unit, start, calls): &Story) {
             .saturating_add_signed(intervals * interval + micros)
             .min(1 << 52);
         let cost = Cost::new(*cost).unwrap();
-        let expected = oracle.acquire_detailed_at(now, cost);
+        let expected = oracle.decide_detailed_at(now, cost);
         let answer = gcra.decide(now * FACTOR, cost);
         if let Some((_, answer)) = agreed(now, expected, answer) {
             gcra.check_more(now * FACTOR, &answer);

@@ -50,7 +50,7 @@ fn compare(server: &Server, key: &str, quotas: &Quotas, calls: &[Call]) {
             Call::Acquire { step, cost } => {
                 now = now.saturating_add_signed(step);
                 let cost = Cost::new(cost).unwrap();
-                let expected = oracle.acquire_detailed_at(now, cost);
+                let expected = oracle.decide_detailed_at(now, cost);
                 let answer = log.decide(now * FACTOR, cost);
                 let Some((expected, answer)) = agreed(now, expected, answer) else {
                     continue;
@@ -241,7 +241,7 @@ fn what_is_no_log_is_left_alone() {
             .unwrap();
         let mut command = redis::cmd("EVAL");
         command.arg(script.text()).arg(1).arg("{k}");
-        plan.tell(&mut command, Cost::ONE, false);
+        plan.add_arguments(&mut command, Cost::ONE, false);
         let answer: redis::RedisResult<redis::Value> = command.arg(100).query(&mut connection);
         let error = answer.unwrap_err().to_string();
         assert!(error.contains("WRONGSTATE"), "{error}");

@@ -15,7 +15,7 @@ use std::marker::PhantomData;
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestRunner};
 use windowpane_core::{
-    AcquireError, Answer, Cost, Decision, Denied, Detailed, Nanos, Quota, Quotas,
+    Answer, Cost, Decision, Denial, Detailed, Nanos, Quota, Quotas, RequestError,
 };
 
 use crate::algorithm::{Algorithm, Plan, Settles};
@@ -85,28 +85,28 @@ impl<A: Algorithm> Forged<A> {
             .unwrap()
     }
 
-    fn run(&self, peek: bool, now: Nanos, cost: Cost) -> Result<Answer, AcquireError> {
+    fn run(&self, peek: bool, now: Nanos, cost: Cost) -> Result<Answer, RequestError> {
         assert_eq!(now % 1_000, 0, "whole microseconds");
         self.plan.quotas.check_cost(cost)?;
         let mut command = redis::cmd("EVAL");
         command.arg(self.script.text()).arg(1).arg(&self.key);
-        self.plan.tell(&mut command, cost, peek);
+        self.plan.add_arguments(&mut command, cost, peek);
         command.arg(now / 1_000);
         let reply: redis::Value = command.query(&mut *self.connection.borrow_mut()).unwrap();
         let answer = crate::reply::answer(&reply, &self.plan.quotas);
         Ok(answer.unwrap_or_else(|| panic!("no answer: {reply:?}")))
     }
 
-    pub(crate) fn acquire(&self, now: Nanos, cost: Cost) -> Result<Answer, AcquireError> {
+    pub(crate) fn acquire(&self, now: Nanos, cost: Cost) -> Result<Answer, RequestError> {
         self.run(false, now, cost)
     }
 
-    pub(crate) fn peek(&self, now: Nanos, cost: Cost) -> Result<Answer, AcquireError> {
+    pub(crate) fn peek(&self, now: Nanos, cost: Cost) -> Result<Answer, RequestError> {
         self.run(true, now, cost)
     }
 
     /// Peeks, checks that this changed nothing, and decides.
-    pub(crate) fn decide(&self, now: Nanos, cost: Cost) -> Result<Answer, AcquireError> {
+    pub(crate) fn decide(&self, now: Nanos, cost: Cost) -> Result<Answer, RequestError> {
         let before = self.dump();
         let peeked = self.peek(now, cost);
         assert!(self.dump() == before, "peek changes nothing");
@@ -176,8 +176,8 @@ pub(crate) fn for_all<S: Strategy>(stories: S, holds: impl Fn(&S::Value)) {
 /// script's microseconds: both, unless both are the same error.
 pub(crate) fn agreed(
     now: Nanos,
-    expected: Result<Detailed, AcquireError>,
-    answer: Result<Answer, AcquireError>,
+    expected: Result<Detailed, RequestError>,
+    answer: Result<Answer, RequestError>,
 ) -> Option<(Detailed, Answer)> {
     let (expected, answer) = match (expected, answer) {
         (Ok(expected), Ok(answer)) => (expected, answer),
@@ -191,7 +191,7 @@ pub(crate) fn agreed(
     if let Decision::Allowed { at } = e {
         assert_eq!(a, Decision::Allowed { at: at * FACTOR }, "at {now}");
     }
-    let wait = |denied: Denied, factor| {
+    let wait = |denied: Denial, factor| {
         (
             denied.quota(),
             denied.retry_after_nanos().map(|w| w * factor),

@@ -61,7 +61,7 @@ fn compare(
     for Call { step, cost } in calls {
         now = now.saturating_add_signed(*step).min(1 << 53);
         let cost = Cost::new(*cost).unwrap();
-        let expected = oracle.acquire_detailed_at(now, cost);
+        let expected = oracle.decide_detailed_at(now, cost);
         let answer = counter.decide(now * FACTOR, cost);
         if let Some((_, answer)) = agreed(now, expected, answer) {
             counter.check_more(now * FACTOR, &answer);

@@ -1,4 +1,4 @@
-//! Where a store is, and how one connection to it is made.
+//! The address of a store, and connecting to it.
 
 use std::sync::Arc;
 
@@ -9,13 +9,16 @@ use redis::{IntoConnectionInfo, Value};
 use super::link::Patience;
 use crate::error::ConfigError;
 
-/// Where a store is: one server, or a cluster.
+/// The address of a store: one server, or a cluster.
 #[derive(Clone)]
 pub(crate) enum Address {
     Server(Box<Client>),
     #[cfg(feature = "cluster")]
     /// Some of its nodes.
     Cluster(Vec<String>),
+    /// An address before which a test runs something at each attempt.
+    #[cfg(test)]
+    Hooked(Arc<dyn Fn() + Send + Sync>, Box<Address>),
 }
 
 /// One connection, shared by all calls.
@@ -26,11 +29,11 @@ pub(crate) enum Connection {
     Cluster(redis::cluster_async::ClusterConnection),
 }
 
-/// What is told when a connection broke while nobody used it.
+/// Called when a connection broke while no call used it.
 pub(crate) type OnBreak = Arc<dyn Fn() + Send + Sync>;
 
-/// An address without the password that may stand before its `@`.
-fn open(address: &str) -> &str {
+/// Removes the user and password before the `@` of an address.
+fn without_password(address: &str) -> &str {
     address.rsplit('@').next().unwrap_or(address)
 }
 
@@ -44,11 +47,11 @@ fn cluster_of<N: AsRef<str>>(nodes: &[N]) -> redis::cluster::ClusterClientBuilde
 impl Address {
     pub(crate) fn server(address: &str) -> Result<Address, ConfigError> {
         let malformed = |error: redis::RedisError| ConfigError::Address {
-            address: open(address).into(),
+            address: without_password(address).into(),
             reason: error.to_string(),
         };
         let info = address.into_connection_info().map_err(malformed)?;
-        // Protocol 3 tells at once when a connection breaks, and not only the next caller.
+        // Protocol 3 reports a broken connection when it breaks, not at the next call.
         let settings = info
             .redis_settings()
             .clone()
@@ -64,7 +67,7 @@ impl Address {
         let malformed = |error: redis::RedisError| ConfigError::Address {
             address: nodes
                 .iter()
-                .map(|node| open(node))
+                .map(|node| without_password(node))
                 .collect::<Vec<_>>()
                 .join(", "),
             reason: error.to_string(),
@@ -74,16 +77,18 @@ impl Address {
         Ok(Address::Cluster(nodes.collect()))
     }
 
-    /// Where, without the password that may stand in an address.
+    /// The address without a password.
     pub(crate) fn place(&self) -> String {
         match self {
             Address::Server(client) => client.get_connection_info().addr().to_string(),
             #[cfg(feature = "cluster")]
             Address::Cluster(_) => "a cluster".into(),
+            #[cfg(test)]
+            Address::Hooked(_, address) => address.place(),
         }
     }
 
-    /// Connects; it may take as long as it takes.
+    /// Connects. The caller limits the time.
     pub(crate) async fn connect(
         &self,
         patience: Patience,
@@ -97,7 +102,7 @@ impl Address {
                     }
                     Ok::<(), std::convert::Infallible>(())
                 };
-                // Deadlines are the caller's; one timer a call is enough.
+                // The caller has a deadline; one timer per call is enough.
                 let config = AsyncConnectionConfig::new()
                     .set_connection_timeout(Some(patience.attempt))
                     .set_response_timeout(None)
@@ -105,7 +110,7 @@ impl Address {
                 let connection = client.get_multiplexed_async_connection_with_config(&config);
                 Ok(Connection::Server(connection.await?))
             }
-            // A cluster's connection mends itself, node by node.
+            // The connection to a cluster reconnects by itself, node by node.
             #[cfg(feature = "cluster")]
             Address::Cluster(nodes) => {
                 let client = cluster_of(nodes)
@@ -113,6 +118,11 @@ impl Address {
                     .response_timeout(patience.deadline)
                     .build()?;
                 Ok(Connection::Cluster(client.get_async_connection().await?))
+            }
+            #[cfg(test)]
+            Address::Hooked(before, address) => {
+                before();
+                Box::pin(address.connect(patience, on_break)).await
             }
         }
     }

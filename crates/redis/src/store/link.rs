@@ -1,33 +1,35 @@
-//! The connection as it comes and goes: one at a time, made again in the background.
+//! The one connection, and the task that makes it again.
 //!
-//! Callers never wait for a connection. Without one they are told so at once: nothing is queued, and
-//! an outage costs them nothing. Whoever finds that the connection is of no use any more gives it
-//! up, and a task of its own tries to make a new one until that answers.
+//! Callers never wait for a connection. Without one every call ends at once, so an outage costs
+//! callers nothing, and no call is queued. A call that finds the connection of no use drops it, and
+//! the [`Connector`] makes another in the background.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, RwLock, Weak};
 use std::time::Duration;
 
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::address::{Address, Connection};
+use super::backoff::Backoff;
 use crate::counters::StoreCounters;
 
-/// How patient a store is.
+/// The times of a store.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
-    /// How long a call may take, all in all.
+    /// How long a call may take in total.
     pub(crate) deadline: Duration,
-    /// After how many calls without an answer, one after the other, the connection is given up.
-    pub(crate) failures: u32,
-    /// How long from one attempt to connect to the next.
-    pub(crate) retry_every: Duration,
+    /// How long calls go on without an answer before the connection is dropped.
+    pub(crate) drop_after: Duration,
+    /// The delays between attempts to connect.
+    pub(crate) reconnect: Backoff,
     /// How long one attempt may take.
     pub(crate) attempt: Duration,
 }
 
-/// A connection and which one it is, so that nobody gives up a newer one than he used.
+/// A connection and its number, so that a call drops no newer connection than it used.
 #[derive(Clone)]
 pub(crate) struct Held {
     pub(crate) connection: Connection,
@@ -35,33 +37,48 @@ pub(crate) struct Held {
 }
 
 pub(crate) struct Link {
-    /// For the tasks and callbacks that must not keep it alive.
+    /// For tasks and callbacks, which must not keep the link alive.
     me: Weak<Link>,
     address: Address,
     pub(crate) patience: Patience,
     pub(crate) counters: StoreCounters,
     state: RwLock<State>,
-    /// Calls without an answer since the last that had one.
-    failures: AtomicU32,
-    /// Whether there is a connection, for those who wait for the first.
+    opened: Instant,
+    /// The first time at which a call ended without an answer since the last answer, in nanoseconds
+    /// since `opened`; 0 if there is none.
+    silent_since: AtomicU64,
+    /// Whether there is a connection, for callers that wait for the first.
     up: watch::Sender<bool>,
 }
 
 struct State {
     held: Option<Held>,
-    /// Whether a task is about to make a connection.
+    /// Whether a [`Connector`] runs.
     connecting: bool,
-    /// How many connections there were.
+    /// The number of attempts to connect.
     generation: u64,
     /// Why there is none.
     reason: String,
-    /// When the last attempt to make one began.
-    tried: Option<Instant>,
+    /// Attempts and connections in a row that did not last, for the next delay.
+    failures: u32,
+    /// The time of the next attempt.
+    next_attempt: Instant,
+    /// The time at which the connection was made.
+    held_since: Instant,
+}
+
+impl State {
+    /// Delays the next attempt, for longer after each failure.
+    fn back_off(&mut self, backoff: Backoff) {
+        self.next_attempt = Instant::now() + backoff.delay(self.failures);
+        self.failures = self.failures.saturating_add(1);
+    }
 }
 
 impl Link {
     /// A link without a connection, which a task begins to make.
     pub(crate) fn open(address: Address, patience: Patience) -> Arc<Link> {
+        let opened = Instant::now();
         let link = Arc::new_cyclic(|me| Link {
             me: me.clone(),
             address,
@@ -72,19 +89,30 @@ impl Link {
                 connecting: true,
                 generation: 0,
                 reason: "not connected yet".into(),
-                tried: None,
+                failures: 0,
+                next_attempt: opened,
+                held_since: opened,
             }),
-            failures: AtomicU32::new(0),
+            opened,
+            silent_since: AtomicU64::new(0),
             up: watch::Sender::new(false),
         });
-        tokio::spawn(connect(link.me.clone()));
+        link.start_connector();
         link
     }
 
-    /// The connection, or why there is none.
+    /// Returns the connection, or why there is none.
     pub(crate) fn held(&self) -> Result<Held, String> {
         let state = self.read();
-        state.held.clone().ok_or_else(|| state.reason.clone())
+        if let Some(held) = &state.held {
+            return Ok(held.clone());
+        }
+        let (reason, connecting) = (state.reason.clone(), state.connecting);
+        drop(state);
+        if !connecting {
+            self.ensure_connecting();
+        }
+        Err(reason)
     }
 
     /// Whether there is a connection now.
@@ -100,48 +128,106 @@ impl Link {
 
     /// A call had an answer.
     pub(crate) fn answered(&self) {
-        // Read first: the line stays shared while all is well.
-        if self.failures.load(Ordering::Relaxed) > 0 {
-            self.failures.store(0, Ordering::Relaxed);
+        // Read first: the cache line stays shared while all calls are answered.
+        if self.silent_since.load(Ordering::Relaxed) > 0 {
+            self.silent_since.store(0, Ordering::Relaxed);
         }
     }
 
-    /// A call had no answer. After several, `held` is given up; never in a cluster, where they may all
-    /// be one node's, and the others go on.
+    /// A call had no answer. The connection is dropped once calls have gone without an answer for
+    /// [`Patience::drop_after`]. The connection to a cluster is never dropped: the calls may all have
+    /// gone to one node, and the others go on.
     pub(crate) fn unanswered(&self, held: &Held, reason: &str) {
-        let failures = self.failures.fetch_add(1, Ordering::Relaxed) + 1;
-        if failures >= self.patience.failures && held.connection.breaks_as_one() {
-            self.give_up(held.generation, reason);
+        let current = self.read().held.as_ref().map(|held| held.generation);
+        if !held.connection.breaks_as_one() || current != Some(held.generation) {
+            return;
         }
+        let now = (self.opened.elapsed().as_nanos() as u64).max(1);
+        let since =
+            self.silent_since
+                .compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
+        let silence = Duration::from_nanos(now.saturating_sub(since.err().unwrap_or(now)));
+        if silence >= self.patience.drop_after {
+            self.drop_connection(held.generation, reason);
+        }
+    }
+
+    /// Returns how long a caller should wait that found the store unavailable: until the next
+    /// attempt to connect, at least the first delay.
+    pub(crate) fn retry_after(&self) -> Duration {
+        let state = self.read();
+        let attempt = match state.held {
+            Some(_) => Duration::ZERO,
+            None => state.next_attempt.saturating_duration_since(Instant::now()),
+        };
+        attempt.max(self.patience.reconnect.first)
     }
 
     /// The connection of a call broke.
     pub(crate) fn broken(&self, held: &Held, reason: &str) {
         match held.connection.breaks_as_one() {
-            true => self.give_up(held.generation, reason),
+            true => self.drop_connection(held.generation, reason),
             false => self.unanswered(held, reason),
         }
     }
 
-    /// Drops the connection of that generation, if it still stands, and begins to make another. What
-    /// had not been sent over it never is.
-    fn give_up(&self, generation: u64, reason: &str) {
+    /// Drops the connection of that generation, if it is still the current one, and starts the
+    /// connector. Calls that had not been sent over it never are.
+    fn drop_connection(&self, generation: u64, reason: &str) {
         let mut state = self.write();
-        let Some(_given_up) = state.held.take_if(|held| held.generation == generation) else {
+        let Some(_dropped) = state.held.take_if(|held| held.generation == generation) else {
             return;
         };
         state.reason = reason.into();
-        self.counters.given_up.add();
+        // A server that accepts connections and breaks them delays the next attempt, too.
+        if state.held_since.elapsed() >= self.patience.reconnect.longest {
+            state.failures = 0;
+        }
+        state.back_off(self.patience.reconnect);
+        self.counters.dropped.add();
         self.up.send_replace(false);
         let begin = !std::mem::replace(&mut state.connecting, true);
         drop(state);
         if begin {
-            tokio::spawn(connect(self.me.clone()));
+            self.start_connector();
         }
     }
 
+    /// Starts the connector. The caller has set [`State::connecting`] and holds no lock. Outside of a
+    /// runtime it starts none; the next call does.
+    fn start_connector(&self) {
+        let connector = Connector {
+            link: self.me.clone(),
+            is_done: false,
+        };
+        if let Ok(runtime) = Handle::try_current() {
+            runtime.spawn(connector.run());
+        }
+    }
+
+    /// Starts the connector if it ended early.
+    #[cold]
+    fn ensure_connecting(&self) {
+        let mut state = self.write();
+        if state.held.is_none() && !std::mem::replace(&mut state.connecting, true) {
+            drop(state);
+            self.start_connector();
+        }
+    }
+
+    /// The connector has made a connection.
+    fn connected(&self, held: Held) {
+        self.counters.connections.add();
+        let mut state = self.write();
+        self.silent_since.store(0, Ordering::Relaxed);
+        state.held = Some(held);
+        state.held_since = Instant::now();
+        state.connecting = false;
+        self.up.send_replace(true);
+    }
+
     fn read(&self) -> std::sync::RwLockReadGuard<'_, State> {
-        // A state is whole after each of its changes, so a poisoned lock is none.
+        // The state is consistent after each change, so a poisoned lock is usable.
         self.state.read().unwrap_or_else(|e| e.into_inner())
     }
 
@@ -154,13 +240,12 @@ impl Link {
         let generation = {
             let mut state = self.write();
             state.generation += 1;
-            state.tried = Some(Instant::now());
             state.generation
         };
         let me = self.me.clone();
         let on_break = Arc::new(move || {
             if let Some(link) = me.upgrade() {
-                link.give_up(generation, "the server closed the connection");
+                link.drop_connection(generation, "the server closed the connection");
             }
         });
         let work = async {
@@ -182,34 +267,63 @@ impl Link {
     }
 }
 
-/// Makes a connection, however often it takes; ends early when the link is gone.
-async fn connect(link: Weak<Link>) {
-    loop {
-        // A connection that broke at once is not made again at once.
-        let Some(next) = link.upgrade().map(|link| {
-            let tried = link.read().tried;
-            tried.map(|tried| tried + link.patience.retry_every)
-        }) else {
-            return;
-        };
-        if let Some(next) = next {
-            sleep_until(next).await;
-        }
-        let Some(link) = link.upgrade() else { return };
-        match link.attempt().await {
-            Ok(held) => {
-                link.counters.connected.add();
-                link.failures.store(0, Ordering::Relaxed);
-                let mut state = link.write();
-                state.held = Some(held);
-                state.connecting = false;
-                link.up.send_replace(true);
+/// The task that makes a connection. There is one at a time: [`State::connecting`].
+///
+/// It cannot end without a successor. A panic of an attempt is a failed attempt. If the task itself
+/// ends early, because its runtime ended, the next call starts another.
+struct Connector {
+    link: Weak<Link>,
+    is_done: bool,
+}
+
+impl Connector {
+    async fn run(mut self) {
+        loop {
+            let Some(next) = self.link.upgrade().map(|link| link.read().next_attempt) else {
                 return;
-            }
-            Err(reason) => {
-                link.counters.not_connected.add();
-                link.write().reason = reason;
+            };
+            sleep_until(next).await;
+            let Some(link) = self.link.upgrade() else {
+                return;
+            };
+            // In a task of its own, where a panic ends nothing else.
+            let attempt = tokio::spawn({
+                let link = link.clone();
+                async move { link.attempt().await }
+            });
+            let attempt = attempt
+                .await
+                .unwrap_or_else(|panic| Err(format!("connecting failed: {panic}")));
+            match attempt {
+                Ok(held) => {
+                    self.is_done = true;
+                    link.connected(held);
+                    return;
+                }
+                Err(reason) => {
+                    link.counters.failed_attempts.add();
+                    let mut state = link.write();
+                    state.reason = reason;
+                    state.back_off(link.patience.reconnect);
+                }
             }
         }
     }
 }
+
+impl Drop for Connector {
+    fn drop(&mut self) {
+        if self.is_done {
+            return;
+        }
+        if let Some(link) = self.link.upgrade() {
+            let mut state = link.write();
+            state.connecting = false;
+            state.back_off(link.patience.reconnect);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "link_tests.rs"]
+mod tests;

@@ -1,6 +1,7 @@
-//! A store: where the keys are, and how its scripts are run.
+//! A store: the server that holds the keys and runs the scripts.
 
 mod address;
+mod backoff;
 mod link;
 
 use std::fmt;
@@ -10,13 +11,14 @@ use std::time::Duration;
 use redis::{Cmd, ErrorKind, RedisError, ServerErrorKind, Value};
 use tokio::time::{Instant, timeout_at};
 
-use crate::counters::StoreCounts;
+use crate::counters::StoreStats;
 use crate::error::{ConfigError, ConnectError};
 use crate::script::Script;
 use address::Address;
+use backoff::Backoff;
 use link::{Link, Patience};
 
-/// How a store is reached; [`Store::at`] begins.
+/// The options of a [`Store`], from [`Store::at`].
 ///
 /// ```no_run
 /// use std::time::Duration;
@@ -31,7 +33,7 @@ use link::{Link, Patience};
 /// # }
 /// ```
 #[derive(Clone)]
-#[must_use = "a store is reached by `connect` or `connect_in_background`"]
+#[must_use = "`connect` or `connect_in_background` makes the store"]
 pub struct StoreOptions {
     place: String,
     address: Address,
@@ -40,8 +42,8 @@ pub struct StoreOptions {
 
 /// A Redis or Valkey server, or a cluster, over one connection that all calls share.
 ///
-/// Clones share it. Every call ends by its deadline. Without a connection calls are answered at
-/// once, [unavailable](windowpane_core::StoreError::Unavailable): none is queued, and none is sent
+/// Clones share it. Every call ends by its deadline. Without a connection, every call ends at once as
+/// [unavailable](windowpane_core::AcquireError::Unavailable). No call is queued, and none is sent
 /// again when the connection is back.
 #[derive(Clone)]
 pub struct Store {
@@ -49,14 +51,14 @@ pub struct Store {
     place: Arc<str>,
 }
 
-/// Why a script has no reply.
+/// The reason why a call has no reply.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) reason: String,
 }
 
 impl Store {
-    /// A server at `address`, such as `redis://127.0.0.1:6379` or `redis+unix:///run/redis.sock`.
+    /// The options of a store at `address`, such as `redis://127.0.0.1:6379` or `redis+unix:///run/redis.sock`.
     ///
     /// # Errors
     /// [`ConfigError::Address`].
@@ -69,7 +71,7 @@ impl Store {
         })
     }
 
-    /// A cluster of which some `nodes` are known.
+    /// The options of a store that is a cluster, of which some `nodes` are given.
     ///
     /// # Errors
     /// [`ConfigError::Address`].
@@ -83,29 +85,28 @@ impl Store {
         })
     }
 
-    /// What the connection went through.
-    pub fn counts(&self) -> StoreCounts {
+    /// Returns the counts of calls and connections since the store was made. O(1).
+    pub fn stats(&self) -> StoreStats {
         self.link.counters.read()
     }
 
-    /// Whether there is a connection; calls are answered at once where there is none.
+    /// Whether there is a connection. Without one, every call ends at once as unavailable.
     pub fn is_connected(&self) -> bool {
         self.link.is_up()
     }
 
-    /// How long a call may take.
+    /// Returns how long a call may take.
     pub fn deadline(&self) -> Duration {
         self.link.patience.deadline
     }
 
-    /// How long after an outage was noticed callers may come back: until then no attempt to connect
-    /// was made.
-    pub(crate) fn retry_every(&self) -> Duration {
-        self.link.patience.retry_every
+    /// Returns how long a caller should wait that found the store unavailable.
+    pub(crate) fn retry_after(&self) -> Duration {
+        self.link.retry_after()
     }
 
-    /// Runs `script` on `key` with `arguments`: one round trip, and a second one where the server
-    /// does not know the script, which it says before it runs anything.
+    /// Runs `script` on `key` with `arguments`: one round trip, and a second one if the server does
+    /// not have the script. It reports that before it runs anything.
     pub(crate) async fn run(
         &self,
         script: &Script,
@@ -124,12 +125,12 @@ impl Store {
             .send(&command("EVALSHA", script.digest()), deadline)
             .await;
         match first {
-            Err(Sent::Refused(error)) if is(&error, ServerErrorKind::NoScript) => {
+            Err(Sent::ServerError(error)) if is(&error, ServerErrorKind::NoScript) => {
                 self.link.counters.scripts_sent.add();
                 self.again(&command("EVAL", script.text()), deadline).await
             }
-            // The node said that it ran nothing and who would; the client knows that by now.
-            Err(Sent::Refused(error))
+            // The node ran nothing and named the node that would; the client follows it now.
+            Err(Sent::ServerError(error))
                 if is(&error, ServerErrorKind::Moved) || is(&error, ServerErrorKind::Ask) =>
             {
                 self.again(&command("EVAL", script.text()), deadline).await
@@ -138,7 +139,7 @@ impl Store {
         }
     }
 
-    /// Sends what the server is known not to have run.
+    /// Sends a command that the server is known not to have run.
     async fn again(&self, command: &Cmd, deadline: Instant) -> Result<Value, Failure> {
         let second = self.send(command, deadline).await;
         self.end(second)
@@ -153,9 +154,9 @@ impl Store {
     fn end(&self, sent: Result<Value, Sent>) -> Result<Value, Failure> {
         sent.map_err(|sent| Failure {
             reason: match sent {
-                Sent::Not(reason) | Sent::Unanswered(reason) => reason,
-                Sent::Refused(error) => {
-                    self.link.counters.refused.add();
+                Sent::NoConnection(reason) | Sent::Unanswered(reason) => reason,
+                Sent::ServerError(error) => {
+                    self.link.counters.server_errors.add();
                     error.to_string()
                 }
             },
@@ -166,7 +167,7 @@ impl Store {
         let counters = &self.link.counters;
         let mut held = self.link.held().map_err(|reason| {
             counters.not_sent.add();
-            Sent::Not(reason)
+            Sent::NoConnection(reason)
         })?;
         counters.sent.add();
         match timeout_at(deadline, held.connection.send(command)).await {
@@ -177,11 +178,11 @@ impl Store {
             Ok(Err(error))
                 if matches!(error.kind(), ErrorKind::Server(_) | ErrorKind::Extension) =>
             {
-                match is_of_no_use(&error) {
+                match decides_nothing(&error) {
                     true => self.link.broken(&held, &error.to_string()),
                     false => self.link.answered(),
                 }
-                Err(Sent::Refused(error))
+                Err(Sent::ServerError(error))
             }
             Ok(Err(error)) => {
                 counters.broken.add();
@@ -205,13 +206,13 @@ impl Store {
     }
 }
 
-/// How sending ended, where not with a value.
+/// The end of a call without a value.
 enum Sent {
     /// There was no connection.
-    Not(String),
+    NoConnection(String),
     /// The server ran nothing, or stopped before it wrote anything.
-    Refused(RedisError),
-    /// It is not known what the server did.
+    ServerError(RedisError),
+    /// It is unknown what the server did.
     Unanswered(String),
 }
 
@@ -219,53 +220,64 @@ fn is(error: &RedisError, kind: ServerErrorKind) -> bool {
     error.kind() == ErrorKind::Server(kind)
 }
 
-/// Whether a server that answers so is of no use: one that is about to start, or that is a replica by
-/// now, while elsewhere there may be one that is.
-fn is_of_no_use(error: &RedisError) -> bool {
+/// Whether the error means that this server decides nothing: it is loading its data, or it became a
+/// replica. A new connection may reach another server.
+fn decides_nothing(error: &RedisError) -> bool {
     let kinds = [
         ServerErrorKind::BusyLoading,
         ServerErrorKind::ReadOnly,
         ServerErrorKind::MasterDown,
     ];
-    // Redis 6 tells what a command in a script met as an error of the script.
+    // Redis 6 reports the error of a command in a script as an error of the script.
     let wrapped = error
         .detail()
-        .is_some_and(|told| told.contains("-READONLY "));
+        .is_some_and(|detail| detail.contains("-READONLY "));
     wrapped || kinds.into_iter().any(|kind| is(error, kind))
 }
 
+/// No delay or deadline is longer, so that each ends at a time that the clock represents.
+const LONGEST: Duration = Duration::from_secs(86_400);
+
 const PATIENCE: Patience = Patience {
     deadline: Duration::from_millis(50),
-    failures: 5,
-    retry_every: Duration::from_millis(100),
+    drop_after: Duration::from_millis(200),
+    reconnect: Backoff {
+        first: Duration::from_millis(50),
+        longest: Duration::from_millis(500),
+    },
     attempt: Duration::from_millis(250),
 };
 
 impl StoreOptions {
-    /// How long a call may take, connecting, sending and sending a script anew included; 50 ms
-    /// unless said. A call that takes longer is answered as unavailable.
+    /// Sets how long a call may take, sending a script again included; 50 ms by default. A call that
+    /// takes longer ends as unavailable.
     pub fn deadline(mut self, deadline: Duration) -> Self {
-        self.patience.deadline = deadline;
+        self.patience.deadline = deadline.min(LONGEST);
         self
     }
 
-    /// After how many calls without an answer, one after the other, the connection is given up, so
-    /// that calls are answered at once until there is a new one; 5 unless said. One that breaks is
-    /// given up at once. The connection to a cluster is never given up: the calls may all have gone to
-    /// one node, and the others go on.
-    pub fn failures(mut self, failures: u32) -> Self {
-        self.patience.failures = failures.max(1);
+    /// Sets how long calls may go on without any answer before the connection is dropped; 200 ms by
+    /// default. The time counts from the first call that ended without an answer, and starts again
+    /// after each answer. Without a connection calls end at once, until the store is connected again.
+    ///
+    /// A connection that breaks is dropped at once. The connection to a cluster is never dropped: the
+    /// calls may all have gone to one node, and the others go on.
+    pub fn drop_after(mut self, silence: Duration) -> Self {
+        self.patience.drop_after = silence;
         self
     }
 
-    /// How long from one attempt to make a connection to the next, in the background; 100 ms unless
-    /// said.
-    pub fn retry_every(mut self, pause: Duration) -> Self {
-        self.patience.retry_every = pause;
+    /// Sets the delays between attempts to connect, in the background. They double from `first` up to
+    /// `longest`, and of each delay the second half is random; 50 ms and 500 ms by default, 1 ms at
+    /// least.
+    pub fn reconnect_delay(mut self, first: Duration, longest: Duration) -> Self {
+        let first = first.clamp(Duration::from_millis(1), LONGEST);
+        let longest = longest.clamp(first, LONGEST);
+        self.patience.reconnect = Backoff { first, longest };
         self
     }
 
-    /// Connects, and waits for that for at most `patience`.
+    /// Connects, and waits at most `patience` for that.
     ///
     /// # Errors
     /// [`ConnectError`] if the store was not reached by then.
@@ -296,11 +308,8 @@ impl StoreOptions {
         self.connect_within(Duration::from_secs(2)).await
     }
 
-    /// A store that is reached when it is: until then it is unavailable. For services that must
-    /// start without it.
-    ///
-    /// # Panics
-    /// Outside of a Tokio runtime.
+    /// A store that is unavailable until a task in the background has connected. For services that
+    /// must start without it. Outside of a Tokio runtime, the first call starts that task.
     pub fn connect_in_background(self) -> Store {
         Store {
             link: Link::open(self.address, self.patience),
@@ -333,10 +342,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_that_starts_or_only_reads_is_of_no_use_and_one_that_refuses_is() {
-        let of_no_use = |line: &str| {
+    fn a_loading_server_and_a_replica_decide_nothing() {
+        let nothing = |line: &str| {
             let reply = redis::parse_redis_value(format!("-{line}\r\n").as_bytes());
-            is_of_no_use(&reply.unwrap().extract_error().unwrap_err())
+            decides_nothing(&reply.unwrap().extract_error().unwrap_err())
         };
         for line in [
             "LOADING Redis is loading the dataset in memory",
@@ -345,7 +354,7 @@ mod tests {
             "ERR Error running script (call to f_12): @user_script:57: @user_script: 57: -READONLY You \
              can't write against a read only replica.",
         ] {
-            assert!(of_no_use(line), "{line}");
+            assert!(nothing(line), "{line}");
         }
         for line in [
             "OOM command not allowed when used memory > 'maxmemory'.",
@@ -354,7 +363,7 @@ mod tests {
             "NOSCRIPT No matching script.",
             "ERR Error running script (call to f_12): @user_script:9: -OOM command not allowed",
         ] {
-            assert!(!of_no_use(line), "{line}");
+            assert!(!nothing(line), "{line}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Many tasks that ask as fast as they are answered.
+//! Many tasks that call in a closed loop.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -8,7 +8,7 @@ use tokio::task::JoinHandle;
 use windowpane_core::{Cost, StoreError};
 use windowpane_redis::{Algorithm, RedisLimiter};
 
-/// What the tasks saw.
+/// The results that the tasks saw.
 #[derive(Debug, Default)]
 pub struct Seen {
     pub allowed: AtomicU64,
@@ -41,7 +41,7 @@ pub struct Load {
 }
 
 impl Load {
-    /// `tasks` tasks that ask for one permit of `key` until they are stopped.
+    /// `tasks` tasks that take one permit of `key` at a time until they are stopped.
     pub fn start<A: Algorithm>(limiter: &RedisLimiter<A>, key: &'static str, tasks: usize) -> Load {
         let (seen, stop) = (Arc::<Seen>::default(), Arc::<AtomicBool>::default());
         let spawn = |_| {
@@ -81,7 +81,7 @@ async fn ask<A: Algorithm>(limiter: &RedisLimiter<A>, key: &str, seen: &Seen) {
         }
         Err(StoreError::Unavailable { .. }) => {
             seen.unavailable.fetch_add(1, Ordering::SeqCst);
-            // Answered at once while there is no store: leave the processor to who brings it back.
+            // Without a store calls end at once; leave the processor to the server that starts.
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         Err(error) => panic!("{error}"),

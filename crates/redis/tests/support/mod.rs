@@ -1,4 +1,4 @@
-//! What the tests of the client share.
+//! Code that the tests of the client share.
 
 #![allow(dead_code, unreachable_pub)]
 
@@ -8,23 +8,23 @@ pub mod server;
 
 use std::time::{Duration, Instant};
 
-use windowpane_core::{AsyncKeyedRateLimiter, Cost, Quotas};
+use windowpane_core::{Cost, Quotas};
 use windowpane_redis::{Algorithm, By, RedisLimiter, Store};
 
 pub use server::Server;
 
-/// What a busy machine may add to a deadline before a task runs again. The deadline is 50 ms.
+/// The time that a busy machine may add to a deadline of 50 ms.
 pub const SLACK: Duration = Duration::from_millis(300);
 
 pub fn quotas(texts: &[&str]) -> Quotas {
-    Quotas::parse(texts.iter().copied()).unwrap()
+    Quotas::parse(texts).unwrap()
 }
 
 pub fn cost(permits: u64) -> Cost {
     Cost::new(permits).unwrap()
 }
 
-/// A deadline that a busy machine keeps, for what is not about deadlines.
+/// A deadline that a busy machine keeps, for tests that are not about deadlines.
 pub const AMPLE: Duration = Duration::from_secs(5);
 
 /// A store at `url`, connected, with an ample deadline.
@@ -50,12 +50,11 @@ pub async fn limiter_within<A: Algorithm>(
     deadline: Duration,
 ) -> RedisLimiter<A> {
     let store = store_within(url, deadline).await;
-    RedisLimiter::new(store, quotas(texts))
-        .unwrap()
-        .deny_cache(0)
+    let options = RedisLimiter::builder(store, texts).deny_cache(0);
+    options.build().unwrap()
 }
 
-/// Asks until the store decides; how long that took.
+/// Calls until the store decides, and returns the time that took.
 pub async fn until_the_store_decides<A: Algorithm>(limiter: &RedisLimiter<A>) -> Duration {
     let start = Instant::now();
     while start.elapsed() < Duration::from_secs(10) {
@@ -68,10 +67,10 @@ pub async fn until_the_store_decides<A: Algorithm>(limiter: &RedisLimiter<A>) ->
     panic!("the store does not decide again");
 }
 
-/// How much is used of the first quota of `key`, as the store knows it.
+/// Returns what is used of the first quota of `key`, as the store counts it.
 pub async fn used<A: Algorithm>(limiter: &RedisLimiter<A>, key: &str) -> u64 {
-    let peeked = limiter.peek(key, Cost::ONE).await.unwrap();
+    let peeked = limiter.peek_detailed(key, Cost::ONE).await.unwrap();
     let asked = u64::from(peeked.detailed.is_allowed());
-    let limit = limiter.quotas(key)[0].limit();
+    let limit = limiter.quotas()[0].limit();
     limit - peeked.detailed.remaining_per_quota()[0] - asked
 }

@@ -15,25 +15,25 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use serde::Deserialize;
 use windowpane_core::{AsyncKeyedRateLimiter, AsyncKeyedSettle, Cost};
 use windowpane_tower::{
-    ClientAddress, ForwardingHeader, FromExtension, Meter, NameError, RateLimit, Reset,
+    ClientAddress, ForwardingHeader, FromExtension, Meter, NameError, RateLimitBuilder, Reset,
 };
 
 /// What is charged for a request with an API key until its cost is known.
 const ESTIMATE: Cost = Cost::of::<50>();
 
-/// The keys that somebody was given.
+/// The keys that were given out.
 const KNOWN_KEYS: [&str; 2] = ["alpha", "beta"];
 
 pub(crate) struct Settings {
     pub(crate) trusted: Vec<IpNet>,
     pub(crate) shadow: bool,
     pub(crate) metrics: PrometheusHandle,
-    /// Tells the metrics how full the stores are.
+    /// Records in the metrics how full the stores are.
     pub(crate) record: Arc<dyn Fn() + Send + Sync>,
 }
 
-/// Who sent a request, as its key proves. Only a key that was verified has a quota of its own:
-/// otherwise each key that somebody makes up would have a fresh one.
+/// The account of a verified API key. Without verification, each invented key would have a fresh
+/// quota.
 #[derive(Clone)]
 struct Account(String);
 
@@ -48,14 +48,14 @@ where
 {
     let client = ClientAddress::from_extension(|peer: &ConnectInfo<SocketAddr>| peer.0)
         .behind(settings.trusted, ForwardingHeader::XForwardedFor);
-    let per_address = RateLimit::new(by_address, client)
+    let per_address = RateLimitBuilder::remote(by_address, client)
         .named("address")?
         .x_headers(Reset::Seconds)
         .shadow(settings.shadow)
-        .layer();
+        .build();
 
     let account = FromExtension::new("a known API key", |account: &Account| account.0.clone());
-    let per_key = RateLimit::new(by_key, account)
+    let per_key = RateLimitBuilder::remote(by_key, account)
         .named("api-key")?
         .x_headers(Reset::Seconds)
         .shadow(settings.shadow)
@@ -65,9 +65,9 @@ where
             |used| used.metered(),
             |settling| drop(tokio::spawn(settling)),
         )
-        .layer();
+        .build();
 
-    // A layer stands before what was added earlier: the address is limited first, so that nobody
+    // A layer stands before what was added earlier: the address is limited first, so that no client
     // tries out keys without limit; then the key is verified, then its quota asked.
     let api = Router::new()
         .route("/api/words", get(words))
@@ -84,7 +84,7 @@ where
         .route("/metrics", get(metrics)))
 }
 
-/// Lets only known keys through, and says whose they are.
+/// Allows only known keys, and inserts their account.
 async fn verify(mut request: Request, next: Next) -> Result<Response, StatusCode> {
     let key = request.headers().get("x-api-key");
     let known = KNOWN_KEYS

@@ -39,10 +39,10 @@ struct Arguments {
     /// The Redis or Valkey server, with `--store redis`.
     #[arg(long, default_value = "redis://127.0.0.1:6379")]
     redis: String,
-    /// A network of proxies whose X-Forwarded-For is believed, such as 10.0.0.0/8; may be repeated.
+    /// A network of proxies whose X-Forwarded-For is read, such as 10.0.0.0/8; may be repeated.
     #[arg(long)]
     trust: Vec<IpNet>,
-    /// Let everything through and only count what would have been refused.
+    /// Allow everything and only count what would have been rejected.
     #[arg(long)]
     shadow: bool,
 }
@@ -78,7 +78,7 @@ where
     A: AsyncKeyedRateLimiter<std::net::IpAddr> + 'static,
     K: AsyncKeyedSettle<String> + Clone + 'static,
 {
-    let _watch = stores.reload.watch(Duration::from_secs(1), told)?;
+    let _watch = stores.reload.watch(Duration::from_secs(1), report)?;
     let settings = app::Settings {
         trusted: arguments.trust.clone(),
         shadow: arguments.shadow,
@@ -93,7 +93,7 @@ where
     introduce(listener.local_addr()?, &arguments.quotas);
     let app = app.into_make_service_with_connect_info::<SocketAddr>();
     let stop = async {
-        // Without a way to be told, it runs until it is killed.
+        // Without a signal handler it runs until it is killed.
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
@@ -104,29 +104,29 @@ where
     Ok(())
 }
 
-/// Says what a change of the file has led to.
-fn told(change: Reloaded) {
+/// Prints the result of a change of the file.
+fn report(change: Reloaded) {
     match change {
-        Reloaded::Unchanged => {}
-        Reloaded::Taken => println!("new quotas are in force"),
-        Reloaded::Refused(error) => println!("the old quotas stay in force: {error}"),
+        Reloaded::Applied => println!("new quotas are in force"),
+        Reloaded::Rejected(error) => println!("the old quotas stay in force: {error}"),
+        _ => {}
     }
 }
 
-/// Says what to try.
+/// Prints what to try.
 fn introduce(address: SocketAddr, quotas: &std::path::Path) {
     println!(
         "\
 One address, 10 requests a second: the rest are answered 429 with Retry-After.
   for i in $(seq 15); do curl -s -o /dev/null -w '%{{http_code}} ' http://{address}/; done; echo
 
-What is told beside the answer:
+The headers:
   curl -si http://{address}/ | grep -iE '^(HTTP|ratelimit|retry-after)'
 
-An API key, whose quota counts what requests really cost; 50 are charged until that is known:
+An API key. Its quota counts the real cost of a request; 50 are charged until it is known:
   curl -si -H 'x-api-key: alpha' 'http://{address}/api/words?count=7'
 
-A key that nobody knows, and a forged address that nobody believes:
+An unknown key, and a forged address that is ignored:
   curl -si -H 'x-api-key: forged' http://{address}/api/words
   curl -si -H 'x-forwarded-for: 192.0.2.1' http://{address}/
 

@@ -12,7 +12,7 @@ use windowpane_redis::{Log, RedisLimiter, Store};
 use windowpane_tower::reload::{FileError, QuotaFile, Reload};
 use windowpane_tower::{ByText, record_store};
 
-/// The most clients that are held at once; idle ones make room for new ones.
+/// The most keys that are held at once; idle ones are evicted for new ones.
 const MAX_KEYS: usize = 100_000;
 
 /// A store in this process.
@@ -23,7 +23,7 @@ pub(crate) struct Stores<A, K> {
     pub(crate) by_address: A,
     pub(crate) by_key: K,
     pub(crate) reload: Reload,
-    /// Tells the metrics how full the stores are.
+    /// Records in the metrics how full the stores are.
     pub(crate) record: Arc<dyn Fn() + Send + Sync>,
 }
 
@@ -46,8 +46,8 @@ impl Both {
     }
 }
 
-/// Stores in this process's memory. A mutex log holds whatever quotas a file may ask for; it needs
-/// room for what was accepted, at most the limit a key.
+/// Stores in this process's memory. A mutex log holds whatever quotas a file may ask for; its memory
+/// holds the accepted requests, at most the limit for each key.
 pub(crate) fn memory(path: &Path) -> anyhow::Result<Stores<InMemory<IpAddr>, InMemory<String>>> {
     let first = Both::of(&QuotaFile::read(path)?)?;
     let by_address = KeyedLimiter::builder(first.address)
@@ -60,7 +60,7 @@ pub(crate) fn memory(path: &Path) -> anyhow::Result<Stores<InMemory<IpAddr>, InM
     let stores = (Arc::clone(&by_address), Arc::clone(&by_key));
     let reload = Reload::new(path, move |file| {
         let both = Both::of(file)?;
-        // A log holds any quotas, so neither of these is refused with the other already changed.
+        // A log holds any quotas, so neither change fails after the other was made.
         let changed = stores.0.set_quotas(both.address);
         let changed = changed.and_then(|()| stores.1.set_quotas(both.key));
         let changed = changed.and_then(|()| stores.0.refresh());
@@ -75,13 +75,21 @@ pub(crate) fn memory(path: &Path) -> anyhow::Result<Stores<InMemory<IpAddr>, InM
         by_key: Local(by_key),
         reload,
         record: Arc::new(move || {
-            record_store("address", counted.0.keys() as u64, counted.0.evictions());
-            record_store("api-key", counted.1.keys() as u64, counted.1.evictions());
+            record_store(
+                "address",
+                counted.0.keys() as u64,
+                counted.0.stats().evictions,
+            );
+            record_store(
+                "api-key",
+                counted.1.keys() as u64,
+                counted.1.stats().evictions,
+            );
         }),
     })
 }
 
-/// Stores on a Redis or Valkey server. What it forgets and how much it holds, the server tells.
+/// Stores on a Redis or Valkey server, which counts its keys and evictions itself.
 pub(crate) async fn redis(
     address: &str,
     path: &Path,
@@ -90,20 +98,24 @@ pub(crate) async fn redis(
     let server = Store::at(address)?
         .connect_within(Duration::from_secs(2))
         .await?;
-    let by_address = RedisLimiter::new(server.clone(), first.address.clone())?.prefix("address")?;
-    let by_key = RedisLimiter::new(server, first.key)?.prefix("api-key")?;
+    let by_address = RedisLimiter::builder(server.clone(), first.address.clone())
+        .prefix("address")
+        .build()?;
+    let by_key = RedisLimiter::builder(server, first.key)
+        .prefix("api-key")
+        .build()?;
     let (address, key) = (by_address.clone(), by_key.clone());
     let mut in_force = first.address;
     let reload = Reload::new(path, move |file| {
         let both = Both::of(file)?;
-        let refused = |error: windowpane_redis::ConfigError| FileError::new(error.to_string());
+        let rejected = |error: windowpane_redis::ConfigError| FileError::new(error.to_string());
         address
             .change_quotas(both.address.clone())
-            .map_err(refused)?;
+            .map_err(rejected)?;
         if let Err(error) = key.change_quotas(both.key) {
             // Both or none. The old ones were held before, so they are again.
-            address.change_quotas(in_force.clone()).map_err(refused)?;
-            return Err(refused(error));
+            address.change_quotas(in_force.clone()).map_err(rejected)?;
+            return Err(rejected(error));
         }
         in_force = both.address;
         Ok(())

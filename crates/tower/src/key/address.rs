@@ -11,16 +11,17 @@ use ipnet::IpNet;
 use super::forwarded::{Hop, forwarded, x_forwarded_for};
 use super::{Extract, Extracted};
 
-/// The address at the other end of the connection, for servers that have no type of their own for
-/// it: put it into the request's extensions.
+/// The address at the other end of the connection, for servers without a type for it. Insert it into
+/// the extensions of each request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Peer(pub SocketAddr);
 
-/// The header in which the trusted proxies tell whom they received a request from.
+/// The header in which the trusted proxies name the sender of a request.
 ///
-/// It has to be said which one they write: they pass the other through as the client sent it, so
-/// whoever reads both believes the client. The other is never read.
+/// Name the header that they write. They pass the other one on as the client sent it, so it is never
+/// read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ForwardingHeader {
     /// `X-Forwarded-For`, which most proxies write.
     #[default]
@@ -29,26 +30,50 @@ pub enum ForwardingHeader {
     Forwarded,
 }
 
+/// The fault of a server that hides the peer, and its fix.
+const NO_PEER: &str = "no request has a peer address: serve an axum app with \
+    `into_make_service_with_connect_info::<SocketAddr>()`, insert `Peer` into each request's \
+    extensions, or name your own extension with `ClientAddress::from_extension`";
+
 type PeerOf = dyn Fn(&Extensions) -> Option<IpAddr> + Send + Sync;
 
-/// The client's address, as an [`IpAddr`] whose host part is 0: IPv6 clients are told apart by their
+/// The client's address, as an [`IpAddr`] whose host part is 0: IPv6 clients differ by their
 /// `/64` (one subscriber has at least that many addresses), IPv4 clients by all 32 bits.
-/// IPv4-mapped IPv6 addresses are IPv4 addresses.
+/// IPv4-mapped IPv6 addresses are IPv4 addresses. NAT64 addresses (`64:ff9b::/96`) count as the
+/// IPv4 address they embed, so that the clients of one translator do not share a quota.
 ///
-/// By default that is the peer of the connection and no header is believed. Behind proxies, say
-/// which are [trusted](ClientAddress::behind): then the walk goes from the peer along the
-/// [forwarding header](ForwardingHeader) from right to left, each trusted hop being believed about
-/// the one before it, and ends at the first that is not trusted. That one is the client. Where a
-/// trusted hop tells no address (`unknown`, obfuscated, malformed, no header) the walk ends at that
-/// hop itself: all such requests share its quota and none gets a fresh one.
+/// By default that is the peer of the connection, and no header is read. Behind proxies, name the
+/// [trusted](ClientAddress::behind) ones. The walk then goes from the peer along the [forwarding
+/// header](ForwardingHeader) from right to left and ends at the first hop that is not trusted: that
+/// is the client. If a trusted hop names no address (`unknown`, obfuscated, malformed, no header),
+/// the walk ends at that hop: all such requests share its quota and none gets a fresh one.
 ///
-/// At most 64 hops and 8 KiB of the header are looked at, from the right.
+/// At most 64 hops and 8 KiB of the header are read, from the right.
+///
+/// A request without a peer address is a fault of the server: it is answered with status 500, and
+/// one error line names the fix. On a Unix socket behind a proxy there is no such address; return a
+/// fixed one from `from_extension`, and trust it:
+///
+/// ```
+/// use std::net::{Ipv4Addr, SocketAddr};
+/// use windowpane_tower::{ClientAddress, ForwardingHeader};
+///
+/// /// The connection's information, as the server inserts it.
+/// #[derive(Clone)]
+/// struct UnixSocket;
+///
+/// let proxy = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+/// let client = ClientAddress::from_extension(move |_: &UnixSocket| proxy)
+///     .behind(["127.0.0.1/32".parse()?], ForwardingHeader::XForwardedFor);
+/// # let _ = client;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// ```
 /// use std::net::SocketAddr;
 /// use windowpane_tower::{ClientAddress, ForwardingHeader};
 ///
-/// /// What the server puts into each request's extensions: axum's is `ConnectInfo<SocketAddr>`.
+/// /// The extension that the server inserts: axum's is `ConnectInfo<SocketAddr>`.
 /// #[derive(Clone)]
 /// struct ConnectInfo<T>(T);
 ///
@@ -67,13 +92,13 @@ pub struct ClientAddress {
 }
 
 impl ClientAddress {
-    /// The address of the connection's peer, which the server puts into the request's extensions as
-    /// [`Peer`].
+    /// Returns the extractor of the peer's address that the server inserts into the request's
+    /// extensions as [`Peer`].
     pub fn new() -> ClientAddress {
         ClientAddress::from_extension(|peer: &Peer| peer.0)
     }
 
-    /// The address of the connection's peer, read from what the server puts into the request's
+    /// Returns the extractor of the peer's address that the server inserts into the request's
     /// extensions: `ConnectInfo<SocketAddr>` of axum, `TcpConnectInfo` of tonic.
     pub fn from_extension<T, F, R>(peer: F) -> ClientAddress
     where
@@ -93,9 +118,9 @@ impl ClientAddress {
         }
     }
 
-    /// Believes `header` as far as proxies in these networks have written it.
+    /// Reads the client's address from `header`, as far as proxies in these networks wrote it.
     ///
-    /// Trust only networks in which nobody but your proxies can be: with `0.0.0.0/0` the client
+    /// Trust only networks that contain your proxies and no clients: with `0.0.0.0/0` the client
     /// chooses its address.
     pub fn behind(
         mut self,
@@ -107,14 +132,14 @@ impl ClientAddress {
         self
     }
 
-    /// Tells IPv6 clients apart by so many leading bits; 64 unless said otherwise, 128 for single
-    /// addresses (then one subscriber has as many quotas as it likes).
+    /// Sets the leading bits by which IPv6 clients differ. The default is 64; 128 makes each address
+    /// a client, so that one subscriber has any number of quotas.
     pub fn ipv6_prefix(mut self, bits: u8) -> ClientAddress {
         self.ipv6_prefix = bits.min(128);
         self
     }
 
-    /// Tells IPv4 clients apart by so many leading bits; 32 unless said otherwise.
+    /// Sets the leading bits by which IPv4 clients differ. The default is 32.
     pub fn ipv4_prefix(mut self, bits: u8) -> ClientAddress {
         self.ipv4_prefix = bits.min(32);
         self
@@ -151,10 +176,10 @@ impl ClientAddress {
             .any(|network| network.contains(&address))
     }
 
-    /// The address without its host part.
+    /// Returns the address without its host part.
     fn network(&self, address: IpAddr) -> IpAddr {
-        // A shift by all bits is no shift; a prefix of 0 leaves nothing.
-        match address {
+        // A shift by all bits overflows; a prefix of 0 leaves nothing.
+        match translated(address) {
             IpAddr::V4(address) => {
                 let mask = u32::MAX.checked_shl(32 - u32::from(self.ipv4_prefix));
                 Ipv4Addr::from_bits(address.to_bits() & mask.unwrap_or(0)).into()
@@ -164,6 +189,19 @@ impl ClientAddress {
                 Ipv6Addr::from_bits(address.to_bits() & mask.unwrap_or(0)).into()
             }
         }
+    }
+}
+
+/// Returns the IPv4 address embedded in a NAT64 address of the well-known prefix `64:ff9b::/96`
+/// (RFC 6052), and any other address unchanged.
+///
+/// It makes a key only. Whether a hop is trusted depends on the address as it was written.
+fn translated(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V6(v6) if v6.to_bits() >> 32 == 0x0064_ff9b << 64 => {
+            Ipv4Addr::from_bits(v6.to_bits() as u32).into()
+        }
+        other => other,
     }
 }
 
@@ -179,9 +217,7 @@ impl Extract for ClientAddress {
     fn extract(&self, request: &Parts) -> Extracted<IpAddr> {
         match (self.peer)(&request.extensions) {
             Some(peer) => Extracted::Key(self.network(self.client(peer, &request.headers))),
-            None => {
-                Extracted::Missing("the connection's peer address, which the server has to tell")
-            }
+            None => Extracted::ServerFault(NO_PEER),
         }
     }
 }
@@ -284,6 +320,28 @@ mod tests {
         client.header = ForwardingHeader::Forwarded;
         assert_eq!(key(&client, PROXY, &both), "2001:db8::");
         assert_eq!(key(&client, PROXY, &both[..1]), PROXY);
+    }
+
+    #[test]
+    fn nat64_address_is_trusted_only_as_written() {
+        let mut client = behind();
+        let forged = [("x-forwarded-for", "1.1.1.1")];
+        assert_eq!(key(&client, "64:ff9b::10.0.0.1", &forged), PROXY);
+        client.trusted = vec!["64:ff9b::/96".parse().unwrap()];
+        assert_eq!(key(&client, "64:ff9b::10.0.0.1", &forged), "1.1.1.1");
+        let hop = [("x-forwarded-for", "64:ff9b::c000:207, 64:ff9b::a00:1")];
+        assert_eq!(key(&client, "64:ff9b::1", &hop), "192.0.2.7");
+    }
+
+    #[test]
+    fn only_the_well_known_nat64_prefix_is_translated() {
+        let client = ClientAddress::new();
+        assert_eq!(key(&client, "64:ff9b::192.0.2.7", &[]), "192.0.2.7");
+        assert_eq!(key(&client, "64:ff9b::192.0.2.8", &[]), "192.0.2.8");
+        assert_eq!(key(&client, "64:ff9b:0:0:0:1::1", &[]), "64:ff9b::");
+        assert_eq!(key(&client, "64:ff9b:1::1", &[]), "64:ff9b:1::");
+        let by_24 = client.ipv4_prefix(24);
+        assert_eq!(key(&by_24, "64:ff9b::192.0.2.7", &[]), "192.0.2.0");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Keys that a server or a router has put into the request's extensions.
+//! Keys in the request's extensions, inserted by a server or a router.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -7,8 +7,8 @@ use http::request::Parts;
 
 use super::{Extract, Extracted};
 
-/// The key made of what a server, router or earlier layer put into the request's extensions: a
-/// matched route, an account.
+/// A key made of an extension that a server, a router or an outer layer inserted: a matched route, an
+/// account.
 ///
 /// With axum's `MatchedPath` the key is the route as it was declared (`/users/{id}`), of which there
 /// are few; a path as the client sent it would be a new key each time.
@@ -16,7 +16,7 @@ use super::{Extract, Extracted};
 /// ```
 /// use windowpane_tower::FromExtension;
 ///
-/// /// What an earlier layer has verified.
+/// /// An account that an outer layer verified.
 /// #[derive(Clone)]
 /// struct Account(u64);
 ///
@@ -35,8 +35,8 @@ where
     F: Fn(&T) -> K + Send + Sync + 'static,
     K: Clone + Send + Sync + 'static,
 {
-    /// The key that `key` makes of an extension of type `T`; where there is none, `what` is told to
-    /// be missing.
+    /// The key that `key` makes of an extension of type `T`; where there is none, `what` is
+    /// reported as missing.
     pub fn new(what: &'static str, key: F) -> FromExtension<T, F> {
         FromExtension {
             what,

@@ -1,13 +1,13 @@
-//! The hops that forwarding headers tell of, nearest first. All of it may be forged.
+//! The hops in forwarding headers, nearest first. All of them may be forged.
 
 use std::net::IpAddr;
 
 use http::{HeaderMap, HeaderName, header};
 
-/// At most so many hops are looked at: chains of trusted proxies are short.
+/// The most hops that are read: chains of trusted proxies are short.
 const MAX_HOPS: usize = 64;
 
-/// At most so many bytes of a header are looked at, the nearest hops first.
+/// The most bytes of a header that are read, the nearest hops first.
 pub(super) const MAX_BYTES: usize = 8 * 1024;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
@@ -25,7 +25,7 @@ pub(super) fn x_forwarded_for(headers: &HeaderMap) -> impl Iterator<Item = Hop> 
         .rev()
         .flat_map(move |line| {
             let line = line.as_bytes();
-            // The part of the line that is looked at; an element cut by its edge is not read.
+            // The part of the line that is read; an element cut by its edge is not read.
             let seen = line.len().min(left);
             left -= seen;
             let cut = seen < line.len();
@@ -46,11 +46,20 @@ pub(super) fn x_forwarded_for(headers: &HeaderMap) -> impl Iterator<Item = Hop> 
                 // Lists may have empty elements, which mean nothing.
                 None
             } else {
-                Some(std::str::from_utf8(element).ok().and_then(node))
+                Some(std::str::from_utf8(unquoted(element)).ok().and_then(node))
             }
         })
         .take(MAX_HOPS)
         .flatten()
+}
+
+/// Returns the text between two quotation marks; some proxies quote the elements of
+/// `X-Forwarded-For`. An element with one mark alone is returned as it is, and is no address.
+fn unquoted(element: &[u8]) -> &[u8] {
+    let inner = element
+        .strip_prefix(b"\"")
+        .and_then(|rest| rest.strip_suffix(b"\""));
+    inner.unwrap_or(element)
 }
 
 /// The hops of `Forwarded` (RFC 7239), from right to left over all its lines.
@@ -263,6 +272,22 @@ mod tests {
             ip("192.0.2.3"),
             ip("192.0.2.2"),
             None,
+            ip("192.0.2.1"),
+        ];
+        assert_eq!(hops, expected);
+    }
+
+    #[test]
+    fn quoted_elements_of_x_forwarded_for_are_read() {
+        let line: &[u8] =
+            b"\"192.0.2.1\", \"[2001:db8::1]:80\",\"2001:db8::2\" ,\"\",\",192.0.2.3\"";
+        let hops: Vec<Hop> = x_forwarded_for(&headers("x-forwarded-for", &[line])).collect();
+        let expected = [
+            None,
+            None,
+            None,
+            ip("2001:db8::2"),
+            ip("2001:db8::1"),
             ip("192.0.2.1"),
         ];
         assert_eq!(hops, expected);

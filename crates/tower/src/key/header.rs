@@ -14,8 +14,8 @@ const MAX_LENGTH: usize = 256;
 /// A value that is empty, too long (256 bytes unless said otherwise), not ASCII or given more than
 /// once is a missing key.
 ///
-/// Anybody can send any value. As long as nobody has checked it, each new value has a fresh quota:
-/// verify it in a layer outside this one, or limit by address as well.
+/// A client can send any value, and each new value has a fresh quota. Verify it in a layer outside
+/// this one, or limit by address as well.
 #[derive(Clone, Debug)]
 pub struct FromHeader {
     name: HeaderName,

@@ -1,9 +1,11 @@
-//! Whose quota it is: how a request's key is found.
+//! Extractors, which find the key of a request.
 
 mod address;
 mod extension;
 mod forwarded;
 mod header;
+
+use std::fmt;
 
 use http::request::Parts;
 
@@ -11,17 +13,21 @@ pub use address::{ClientAddress, ForwardingHeader, Peer};
 pub use extension::FromExtension;
 pub use header::FromHeader;
 
-/// What an extractor says of a request.
+/// The result of an extractor.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Extracted<K> {
-    /// The key whose quota it is.
+    /// The key that is charged.
     Key(K),
     /// The request lacks what the key is made of; the text says what, for the client to read.
     /// What happens then is [`MissingKey`]'s choice.
     Missing(&'static str),
-    /// The request is nobody's: it is neither limited nor counted, and its response gets no
-    /// headers.
+    /// The request is exempt: it is neither limited nor counted, and its response gets no headers.
     Exempt,
+    /// The server lacks what the key is made of, whatever the client sends. Every such request is
+    /// answered with status 500, and the text, which should name the fix, is logged once as an
+    /// error.
+    ServerFault(&'static str),
 }
 
 /// Finds the key of a request.
@@ -31,10 +37,10 @@ pub trait Extract: Send + Sync + 'static {
     /// The key, as the store of limiters knows it.
     type Key: Clone + Send + Sync + 'static;
 
-    /// The key of a request. It must not panic on anything that a client can send.
+    /// Returns the key of a request. It must not panic on anything that a client can send.
     fn extract(&self, request: &Parts) -> Extracted<Self::Key>;
 
-    /// The same with each key changed by `change`, such as a hash in place of a secret.
+    /// Returns an extractor with each key changed by `change`, such as a hash in place of a secret.
     fn map<K, F>(self, change: F) -> Map<Self, F>
     where
         Self: Sized,
@@ -49,7 +55,7 @@ pub trait Extract: Send + Sync + 'static {
 }
 
 /// An extractor whose keys are changed by a function: [`Extract::map`].
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Map<E, F> {
     extract: E,
     change: F,
@@ -68,6 +74,7 @@ where
             Extracted::Key(key) => Extracted::Key((self.change)(key)),
             Extracted::Missing(what) => Extracted::Missing(what),
             Extracted::Exempt => Extracted::Exempt,
+            Extracted::ServerFault(what) => Extracted::ServerFault(what),
         }
     }
 }
@@ -75,18 +82,20 @@ where
 impl<A: Extract, B: Extract> Extract for (A, B) {
     type Key = (A::Key, B::Key);
 
-    /// Exempt if either says so; else missing what the first of them misses.
+    /// Exempt if either is; else a fault of the server if either is; else missing what the first of
+    /// them misses.
     fn extract(&self, request: &Parts) -> Extracted<Self::Key> {
-        use Extracted::{Exempt, Key, Missing};
+        use Extracted::{Exempt, Key, Missing, ServerFault};
         match (self.0.extract(request), self.1.extract(request)) {
             (Exempt, _) | (_, Exempt) => Exempt,
+            (ServerFault(what), _) | (_, ServerFault(what)) => ServerFault(what),
             (Missing(what), _) | (_, Missing(what)) => Missing(what),
             (Key(a), Key(b)) => Key((a, b)),
         }
     }
 }
 
-/// An extractor of your own, from a function.
+/// Returns an extractor made of a function.
 ///
 /// ```
 /// use windowpane_tower::{Extracted, from_fn};
@@ -106,7 +115,7 @@ where
 }
 
 /// An extractor made of a function: [`from_fn`].
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct FromFn<F> {
     extract: F,
 }
@@ -123,15 +132,30 @@ where
     }
 }
 
-/// What happens to a request without a key.
+impl<E: fmt::Debug, F> fmt::Debug for Map<E, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Map")
+            .field("extract", &self.extract)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<F> fmt::Debug for FromFn<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FromFn").finish_non_exhaustive()
+    }
+}
+
+/// The policy for a request without a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MissingKey<K> {
-    /// It is refused with status 400, and told what is missing.
+    /// It is rejected with status 400; the response says what is missing.
     #[default]
-    Refuse,
+    Reject,
     /// All of them share this key's quota. Choose a key that no request can have: the empty string
     /// for [`FromHeader`], which takes an empty value for a missing one.
     Share(K),
-    /// It passes, neither limited nor counted.
-    Pass,
+    /// It is allowed, neither limited nor counted.
+    Allow,
 }

@@ -50,7 +50,7 @@ pub fn store<K: Hash + Eq, L>(quotas: &[&str]) -> (Arc<Store<K, L>>, Arc<ManualC
 
 pub fn store_on<K: Hash + Eq, L, C>(quotas: &[&str], clock: C) -> Arc<Store<K, L, C>> {
     Arc::new(Store {
-        quotas: Quotas::parse(quotas.iter().copied()).unwrap(),
+        quotas: Quotas::parse(quotas).unwrap(),
         clock,
         limiters: Mutex::new(HashMap::new()),
     })
@@ -89,14 +89,14 @@ where
         self.quotas.clone()
     }
 
-    fn acquire(&self, key: &K, cost: Cost) -> Result<Decision, StoreError> {
-        Ok(self.of(key).acquire_at(self.clock.now(), cost)?)
+    fn decide(&self, key: &K, cost: Cost) -> Result<Decision, StoreError> {
+        Ok(self.of(key).decide_at(self.clock.now(), cost)?)
     }
 
-    fn acquire_detailed(&self, key: &K, cost: Cost) -> Result<Answer, StoreError> {
+    fn decide_detailed(&self, key: &K, cost: Cost) -> Result<Answer, StoreError> {
         let now = self.clock.now();
         let limiter = self.of(key);
-        let detailed = limiter.acquire_detailed_at(now, cost)?;
+        let detailed = limiter.decide_detailed_at(now, cost)?;
         // More remains once a request for one more than remains would be allowed.
         let more = Cost::new(detailed.remaining() + 1).and_then(|more| {
             let peeked = limiter.peek_at(now, more).ok()?;
@@ -109,7 +109,7 @@ where
         })
     }
 
-    fn peek(&self, key: &K, cost: Cost) -> Result<Answer, StoreError> {
+    fn peek_detailed(&self, key: &K, cost: Cost) -> Result<Answer, StoreError> {
         let detailed = self.of(key).peek_at(self.clock.now(), cost)?;
         Ok(Answer {
             detailed,

@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use http::Request;
 use http_body_util::Empty;
 use windowpane_cas_ring::CasRing;
-use windowpane_core::{Answer, AsyncKeyedRateLimiter, Cost, Local, Quotas, StoreError};
-use windowpane_tower::RateLimit;
+use windowpane_core::{Answer, AsyncKeyedRateLimiter, Cost, Quotas, StoreError};
+use windowpane_tower::RateLimitBuilder;
 
 use super::{by_peer, request, send, store};
 
@@ -20,26 +20,28 @@ impl AsyncKeyedRateLimiter<IpAddr> for Broken {
         Quotas::parse(["2/1s"]).unwrap()
     }
 
-    async fn acquire_detailed(&self, _: &IpAddr, _: Cost) -> Result<Answer, StoreError> {
+    async fn decide_detailed(&self, _: &IpAddr, _: Cost) -> Result<Answer, StoreError> {
         let reason = "no answer within 50ms".into();
         Err(StoreError::Unavailable { reason })
     }
 }
 
-/// Three allowed, two denied, one without a key, one on which the store failed.
+/// Three allowed, two denied, two without a peer address, one on which the store failed.
 pub async fn traffic() {
     let (store, _) = store::<_, CasRing>(&["9/1s", "3/60s"]);
-    let layer = RateLimit::new(Local(store), by_peer())
+    let layer = RateLimitBuilder::new(store, by_peer())
         .named("address")
         .unwrap()
-        .layer();
+        .build();
     for _ in 0..5 {
         let _ = send(&layer, request(CLIENT, &[])).await;
     }
-    let _ = send(&layer, Request::new(Empty::new())).await;
-    let broken = RateLimit::new(Broken, by_peer())
+    for _ in 0..2 {
+        let _ = send(&layer, Request::new(Empty::new())).await;
+    }
+    let broken = RateLimitBuilder::remote(Broken, by_peer())
         .named("far")
         .unwrap()
-        .layer();
+        .build();
     let _ = send(&broken, request(CLIENT, &[])).await;
 }

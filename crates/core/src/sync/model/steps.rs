@@ -7,7 +7,7 @@ use std::panic::Location;
 use super::explorer::{self, Thread};
 
 /// One operation on one atomic.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Step {
     thread: Thread,
     place: &'static Location<'static>,

@@ -75,7 +75,7 @@ pub(crate) fn run(args: Args) -> ExitCode {
 
 /// Whether anybody fits.
 fn chosen(args: &Args) -> Result<bool> {
-    let quotas = Quotas::parse(args.quotas.iter().map(String::as_str)).context("--quota")?;
+    let quotas = Quotas::parse(args.quotas.as_slice()).context("--quota")?;
     let need = Need {
         quotas,
         keys: args.keys,

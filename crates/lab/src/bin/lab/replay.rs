@@ -247,7 +247,7 @@ fn command() -> String {
 
 impl Args {
     fn options(&self) -> Result<Options, ReplayError> {
-        let quotas = Quotas::parse(self.quotas.iter().map(String::as_str))
+        let quotas = Quotas::parse(self.quotas.as_slice())
             .map_err(|error| ReplayError::Usage(error.to_string()))?;
         let on_regression = match self.on_regression {
             Regression::Clamp => OnRegression::Clamp,

@@ -14,7 +14,8 @@ use windowpane_lab_measure::folder;
 use windowpane_lab_report::console;
 
 /// Uses all limiters at random for a while (several threads, costs, several quotas, limits that
-/// change, clocks that step back) and checks that no window ever holds more than is promised
+/// change, clocks that step back, resets while the clock stands). It checks that no window ever holds
+/// more than is promised, and that every call ends
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -100,6 +101,7 @@ fn table(tallies: &[(&'static str, Tally)]) -> Table {
             "allowed",
             "changes",
             "evictions",
+            "resets",
         ]);
     for (name, tally) in tallies {
         let counts = [
@@ -108,6 +110,7 @@ fn table(tallies: &[(&'static str, Tally)]) -> Table {
             tally.allowed,
             tally.changes,
             tally.evictions,
+            tally.resets,
         ];
         let mut row = vec![(*name).to_string()];
         row.extend(counts.map(|count| count.to_string()));

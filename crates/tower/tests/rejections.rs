@@ -1,11 +1,11 @@
-//! What is refused, how it is put, and what is told to operators.
+//! Rejected requests: the responses to them, and what operators see.
 
 mod common;
 
 use std::convert::Infallible;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use common::{by_peer, header, request, send, store};
@@ -14,9 +14,9 @@ use http_body_util::{Empty, Full};
 use serde_json::{Value, json};
 use tower::{Layer, ServiceExt};
 use windowpane_cas_ring::CasRing;
-use windowpane_core::{Answer, AsyncKeyedRateLimiter, Cost, Local, Quotas, StoreError};
+use windowpane_core::{Answer, AsyncKeyedRateLimiter, Cost, Quotas, StoreError};
 use windowpane_tower::{
-    Extracted, FromHeader, MissingKey, OnFailure, Outcome, RateLimit, Refusal, from_fn,
+    Extracted, FromHeader, MissingKey, Outcome, RateLimitBuilder, Rejection, from_fn,
 };
 
 const CLIENT: &str = "192.0.2.1";
@@ -31,7 +31,7 @@ impl AsyncKeyedRateLimiter<IpAddr> for Broken {
         Quotas::parse(["2/1s"]).unwrap()
     }
 
-    async fn acquire_detailed(&self, _: &IpAddr, _: Cost) -> Result<Answer, StoreError> {
+    async fn decide_detailed(&self, _: &IpAddr, _: Cost) -> Result<Answer, StoreError> {
         tokio::task::yield_now().await;
         Err(self.0.clone())
     }
@@ -52,12 +52,12 @@ fn problem(response: &Response<String>) -> Value {
 }
 
 #[tokio::test]
-async fn a_denial_is_a_problem_of_the_registered_type() {
+async fn denial_is_a_problem_of_the_registered_type() {
     let (store, _) = store::<_, CasRing>(&["1/60s"]);
-    let layer = RateLimit::new(Local(store), by_peer())
+    let layer = RateLimitBuilder::new(store, by_peer())
         .policy_names(["\"per\" minute"])
         .unwrap()
-        .layer();
+        .build();
     let _ = send(&layer, request(CLIENT, &[])).await;
     let response = send(&layer, request(CLIENT, &[])).await;
     assert_eq!(response.status(), StatusCode::TOO_MANY_REQUESTS);
@@ -94,17 +94,17 @@ where
 }
 
 #[tokio::test]
-async fn a_refusal_can_be_put_in_other_words_but_not_with_another_wait() {
+async fn custom_response_keeps_the_wait_of_the_layer() {
     let (store, _) = store::<_, CasRing>(&["1/60s"]);
-    let layer = RateLimit::new(Local(store), by_peer())
+    let layer = RateLimitBuilder::new(store, by_peer())
         .respond(|refusal| {
-            assert!(matches!(refusal, Refusal::Denied { policy, .. } if policy == "1/60s"));
+            assert!(matches!(refusal, Rejection::Denied { policy, .. } if policy == "1/60s"));
             let mut response = Response::new(Bytes::from("slow down"));
             *response.status_mut() = StatusCode::IM_A_TEAPOT;
             response.headers_mut().insert("retry-after", 1.into());
             response
         })
-        .layer();
+        .build();
     let _ = send(&layer, request(CLIENT, &[])).await;
     let response = send(&layer, request(CLIENT, &[])).await;
     assert_eq!(response.status(), StatusCode::IM_A_TEAPOT);
@@ -113,58 +113,13 @@ async fn a_refusal_can_be_put_in_other_words_but_not_with_another_wait() {
 }
 
 #[tokio::test]
-async fn a_store_without_an_answer_is_no_denial_and_its_inside_is_not_told() {
-    for (error, outcome) in [
-        (unavailable().0, Outcome::Unavailable),
-        (StoreError::Full { keys: 7 }, Outcome::Full),
-    ] {
-        let seen = Arc::new(Mutex::new(Vec::new()));
-        let limit = || {
-            let seen = Arc::clone(&seen);
-            RateLimit::new(Broken(error.clone()), by_peer()).observe(move |event| {
-                assert!(event.error.is_some() && event.decision_time.is_some());
-                seen.lock().unwrap().push((event.outcome, event.passed));
-            })
-        };
-        let response = send(&limit().layer(), request(CLIENT, &[])).await;
-        assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
-        assert_eq!(header(&response, "retry-after"), None);
-        assert_eq!(header(&response, "ratelimit"), None);
-        assert_eq!(problem(&response)["status"], 503);
-        assert!(!response.body().contains("10.1.2.3"));
-
-        // Open for one kind of failure is not open for the other.
-        let open = limit().on_full(OnFailure::Pass).layer();
-        let status = send(&open, request(CLIENT, &[])).await.status();
-        assert_eq!(status.is_success(), outcome == Outcome::Full);
-        let open = limit().on_unavailable(OnFailure::Pass).layer();
-        let status = send(&open, request(CLIENT, &[])).await.status();
-        assert_eq!(status.is_success(), outcome == Outcome::Unavailable);
-
-        let passed = seen
-            .lock()
-            .unwrap()
-            .iter()
-            .filter(|(_, passed)| *passed)
-            .count();
-        assert_eq!(passed, 1);
-        assert!(
-            seen.lock()
-                .unwrap()
-                .iter()
-                .all(|(seen, _)| *seen == outcome)
-        );
-    }
-}
-
-#[tokio::test]
-async fn a_request_without_a_key_is_refused_shares_or_passes() {
+async fn request_without_a_key_is_rejected_shares_or_passes() {
     let limit = || {
         let (store, _) = store::<_, CasRing>(&["1/60s"]);
-        RateLimit::new(Local(store), FromHeader::new(API_KEY))
+        RateLimitBuilder::new(store, FromHeader::new(API_KEY))
     };
     let keyless = || request(CLIENT, &[]);
-    let response = send(&limit().layer(), keyless()).await;
+    let response = send(&limit().build(), keyless()).await;
     assert_eq!(response.status(), StatusCode::BAD_REQUEST);
     assert!(
         problem(&response)["detail"]
@@ -175,7 +130,7 @@ async fn a_request_without_a_key_is_refused_shares_or_passes() {
 
     let shared = limit()
         .missing_key(MissingKey::Share(String::new()))
-        .layer();
+        .build();
     assert_eq!(send(&shared, keyless()).await.status(), StatusCode::OK);
     assert_eq!(
         send(&shared, keyless()).await.status(),
@@ -190,7 +145,7 @@ async fn a_request_without_a_key_is_refused_shares_or_passes() {
     let keyed = request(CLIENT, &[("x-api-key", "alpha")]);
     assert_eq!(send(&shared, keyed).await.status(), StatusCode::OK);
 
-    let passing = limit().missing_key(MissingKey::Pass).layer();
+    let passing = limit().missing_key(MissingKey::Allow).build();
     for _ in 0..3 {
         let response = send(&passing, keyless()).await;
         assert_eq!(response.status(), StatusCode::OK);
@@ -199,26 +154,13 @@ async fn a_request_without_a_key_is_refused_shares_or_passes() {
 }
 
 #[tokio::test]
-async fn a_server_that_tells_no_peer_is_answered_with_what_is_missing() {
-    let (store, _) = store::<_, CasRing>(&["1/60s"]);
-    let layer = RateLimit::new(Local(store), by_peer()).layer();
-    let response = send(&layer, Request::new(Empty::new())).await;
-    assert_eq!(response.status(), StatusCode::BAD_REQUEST);
-    let detail = problem(&response)["detail"].clone();
-    assert!(
-        detail.as_str().unwrap().contains("peer address"),
-        "{detail}"
-    );
-}
-
-#[tokio::test]
-async fn what_is_exempt_is_neither_limited_nor_counted() {
+async fn exempt_requests_are_neither_limited_nor_counted() {
     let (store, _) = store::<_, CasRing>(&["1/60s"]);
     let but_health = from_fn(|request| match request.uri.path() {
         "/health" => Extracted::Exempt,
         path => Extracted::Key(path.to_owned()),
     });
-    let layer = RateLimit::new(Local(Arc::clone(&store)), but_health).layer();
+    let layer = RateLimitBuilder::new(Arc::clone(&store), but_health).build();
     for _ in 0..3 {
         let mut request = request(CLIENT, &[]);
         *request.uri_mut() = "/health".parse().unwrap();
@@ -230,7 +172,7 @@ async fn what_is_exempt_is_neither_limited_nor_counted() {
 }
 
 #[tokio::test]
-async fn shadow_mode_lets_all_through_and_tells_what_would_have_been_refused() {
+async fn shadow_mode_allows_all_and_reports_rejections() {
     let (store, _) = store::<_, CasRing>(&["2/60s"]);
     let denied = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&denied);
@@ -238,7 +180,7 @@ async fn shadow_mode_lets_all_through_and_tells_what_would_have_been_refused() {
         true => Cost::of::<9>(),
         false => Cost::ONE,
     };
-    let layer = RateLimit::new(Local(Arc::clone(&store)), by_peer())
+    let layer = RateLimitBuilder::new(Arc::clone(&store), by_peer())
         .cost(cost)
         .shadow(true)
         .observe(move |event| {
@@ -249,7 +191,7 @@ async fn shadow_mode_lets_all_through_and_tells_what_would_have_been_refused() {
                 count.fetch_add(1, Ordering::SeqCst);
             }
         })
-        .layer();
+        .build();
     for _ in 0..5 {
         let response = send(&layer, request(CLIENT, &[])).await;
         assert_eq!(response.status(), StatusCode::OK);
@@ -266,9 +208,9 @@ async fn shadow_mode_lets_all_through_and_tells_what_would_have_been_refused() {
             assert_eq!(header(&response, name), None);
         }
     }
-    let broken = RateLimit::new(unavailable(), by_peer())
+    let broken = RateLimitBuilder::remote(unavailable(), by_peer())
         .shadow(true)
-        .layer();
+        .build();
     assert_eq!(
         send(&broken, request(CLIENT, &[])).await.status(),
         StatusCode::OK
@@ -276,13 +218,13 @@ async fn shadow_mode_lets_all_through_and_tells_what_would_have_been_refused() {
 }
 
 #[tokio::test]
-async fn grpc_calls_are_answered_in_their_own_way() {
+async fn grpc_calls_get_a_grpc_status() {
     let grpc = || request(CLIENT, &[("content-type", "application/grpc+proto")]);
     let (small, _) = store::<_, CasRing>(&["1/60s"]);
     let (store, clock) = store::<_, CasRing>(&["1/60s"]);
-    let layer = RateLimit::new(Local(store), by_peer())
+    let layer = RateLimitBuilder::new(store, by_peer())
         .respond(|_| panic!("a custom answer is HTTP's"))
-        .layer();
+        .build();
     assert_eq!(header(&send(&layer, grpc()).await, "grpc-status"), None);
     clock.set(1_500_000);
     let response = send(&layer, grpc()).await;
@@ -296,20 +238,24 @@ async fn grpc_calls_are_answered_in_their_own_way() {
         Some("the quota of 1/60s is used up")
     );
 
-    let broken = RateLimit::new(unavailable(), by_peer()).layer();
+    let broken = RateLimitBuilder::remote(unavailable(), by_peer()).build();
     let response = send(&broken, grpc()).await;
     assert_eq!(header(&response, "grpc-status"), Some("14"));
 
-    // What no retry mends.
-    let never = RateLimit::new(Local(small), by_peer())
+    assert_eq!(header(&response, "grpc-retry-pushback-ms"), Some("1000"));
+
+    // No retry helps.
+    let never = RateLimitBuilder::new(small, by_peer())
         .cost(|_: &http::request::Parts| Cost::of::<9>())
-        .layer();
-    let mut nobody = Request::new(Empty::new());
-    nobody
+        .build();
+    let mut peerless = Request::new(Empty::new());
+    peerless
         .headers_mut()
         .insert("content-type", "application/grpc".parse().unwrap());
-    for response in [send(&never, grpc()).await, send(&never, nobody).await] {
-        assert_eq!(header(&response, "grpc-status"), Some("3"));
+    for (request, code) in [(grpc(), "3"), (peerless, "13")] {
+        let response = send(&never, request).await;
+        assert_eq!(header(&response, "grpc-status"), Some(code));
+        assert_eq!(header(&response, "grpc-retry-pushback-ms"), None);
     }
 }
 
@@ -318,7 +264,7 @@ async fn pairs_and_changed_keys_are_keys_of_their_own() {
     let (store, _) = store::<_, CasRing>(&["1/60s"]);
     let route = from_fn(|request| Extracted::Key(request.uri.path().to_owned()));
     let client = windowpane_tower::Extract::map(by_peer(), |address: IpAddr| address.is_ipv4());
-    let layer = RateLimit::new(Local(Arc::clone(&store)), (route, client)).layer();
+    let layer = RateLimitBuilder::new(Arc::clone(&store), (route, client)).build();
     let at = |path: &str, peer| {
         let mut request = request(peer, &[]);
         *request.uri_mut() = path.parse().unwrap();

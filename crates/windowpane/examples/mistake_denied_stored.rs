@@ -1,13 +1,14 @@
-//! The classic mistake: refused requests are stored too.
+//! The classic mistake: denied requests are stored too.
 //!
-//! Then a client that is refused and tries again pushes its own window ahead of itself: as long as
-//! it asks more often than the quota allows, it never gets in again. Only what was accepted counts.
+//! A denied client that tries again keeps its own window full. While it asks more often than the
+//! quota allows, it is never allowed again. Only accepted requests must count.
 //!
-//! `cargo run -p windowpane --example mistake_refused_stored`
+//! `cargo run -p windowpane --example mistake_denied_stored`
 
 use std::collections::VecDeque;
 
-use windowpane::{CasRing, Cost, Nanos, Quota, RateLimiter};
+use windowpane::algorithm::{Cost, RateLimiter};
+use windowpane::{CasRing, Nanos, Quota};
 
 const SECOND: Nanos = 1_000_000_000;
 const WINDOW: Nanos = 60 * SECOND;
@@ -27,7 +28,7 @@ impl StoresAll {
     }
 }
 
-/// What a client gets that asks once a second for ten minutes.
+/// The allowed requests of a client that asks once a second for ten minutes.
 struct Figures {
     stores_all: usize,
     stores_accepted: usize,
@@ -38,7 +39,7 @@ fn figures() -> Figures {
     let mut stores_all = StoresAll::default();
     let quota: Quota = "5/60s".parse().unwrap();
     let ring = CasRing::new(quota).unwrap();
-    let by_ring = |now: &Nanos| ring.acquire_at(*now, Cost::ONE).unwrap().is_allowed();
+    let by_ring = |now: &Nanos| ring.decide_at(*now, Cost::ONE).unwrap().is_allowed();
     Figures {
         stores_all: times().filter(|now| stores_all.allow(*now)).count(),
         stores_accepted: times().filter(by_ring).count(),
@@ -49,7 +50,7 @@ fn main() {
     let figures = figures();
     println!("{LIMIT} per minute; one request a second for ten minutes, allowed:");
     println!(
-        "  refused requests stored  {:>3}, and never again",
+        "  denied requests stored   {:>3}, and never again",
         figures.stores_all
     );
     println!("  accepted ones stored     {:>3}", figures.stores_accepted);
