@@ -84,7 +84,7 @@ fn a_late_record_after_resets_on_a_standing_clock_fails() {
 }
 
 #[test]
-fn a_reset_that_sleeps_after_its_announcement_changes_nothing_until_it_is_finished() {
+fn an_announced_reset_changes_nothing_until_finished() {
     let ring = BucketRing::with_buckets("1/60s".parse::<Quota>().unwrap(), 6).unwrap();
     assert!(ring.decide_at(7, Cost::ONE).unwrap().is_allowed());
     assert_eq!(ring.announce_reset(), 1);

@@ -180,7 +180,7 @@ fn a_slot_of_an_impossible_lap_keeps_no_call_from_ending() {
 }
 
 #[test]
-fn no_head_comes_back_in_70_000_laps_by_reset_on_a_standing_clock() {
+fn no_head_comes_back_by_resets_on_a_standing_clock() {
     let ring = ring_of_one();
     let mut seen = std::collections::HashSet::new();
     for _ in 0..70_000 {
@@ -192,7 +192,7 @@ fn no_head_comes_back_in_70_000_laps_by_reset_on_a_standing_clock() {
 }
 
 #[test]
-fn a_reset_that_sleeps_after_its_announcement_changes_nothing_until_it_is_finished() {
+fn an_announced_reset_changes_nothing_until_finished() {
     let ring = ring_of_one();
     assert!(ring.decide_at(7, Cost::ONE).unwrap().is_allowed());
     let number = ring.announce_reset();

@@ -24,7 +24,7 @@ use windowpane_lab_contestants::soaked::{LARGEST_LIMIT, Promise, RoundClock, Sub
 use windowpane_lab_contestants::table::TABLE;
 use windows::Accepted;
 
-/// One round of so many is one of resets.
+/// Every fourth round is one of resets.
 const RESETS_EVERY: u64 = 4;
 
 /// What came of the rounds of one subject.
