@@ -42,6 +42,10 @@ pub use windowpane_mutex_log::{MutexLog, OnRegression, StdMutex};
 #[doc(inline)]
 pub use windowpane_packed_counter::{PackedCounter, TwoWindowRule};
 
+#[cfg(feature = "sharded")]
+#[doc(inline)]
+pub use windowpane_sharded::Sharded;
+
 #[cfg(feature = "keyed")]
 pub mod per_key;
 #[cfg(feature = "keyed")]

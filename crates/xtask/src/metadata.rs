@@ -7,13 +7,14 @@ use crate::tools::{cargo, workspace};
 
 /// The crates that others can depend on, by their folders. The rest of the workspace is never
 /// published.
-pub(crate) const LIBRARIES: [&str; 10] = [
+pub(crate) const LIBRARIES: [&str; 11] = [
     "core",
     "mutex-log",
     "cas-ring",
     "packed-counter",
     "bucket-ring",
     "baselines",
+    "sharded",
     "keyed",
     "redis",
     "tower",
