@@ -27,7 +27,10 @@ mod as_in_core {
         pub use windowpane_core::Cost;
     }
     pub mod decision {
-        pub use windowpane_core::{Decision, Denial, Detailed, PerQuota};
+        pub use windowpane_core::{Decision, Denial, Detailed};
+    }
+    pub mod per_quota {
+        pub use windowpane_core::PerQuota;
     }
     pub mod error {
         pub use windowpane_core::{BuildError, RequestError};

@@ -101,8 +101,8 @@ impl Plan {
     #[inline]
     pub(crate) fn charge(&self, cost: Cost) -> u64 {
         match self.unit {
-            Unit::Permits => cost.get(),
             Unit::Requests => 1,
+            _ => cost.get(),
         }
     }
 

@@ -3,9 +3,8 @@
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-use smallvec::SmallVec;
-
 use crate::clock::Nanos;
+use crate::per_quota::PerQuota;
 use crate::quotas::Quotas;
 
 /// The answer to one request. A cost that could never fit is an error, not a denial.
@@ -29,7 +28,15 @@ impl Decision {
         matches!(self, Decision::Allowed { .. })
     }
 
-    /// The wait told with a denial; `None` for an allowance, or where no wait helps.
+    /// The time the charge was recorded under, in nanoseconds; `None` for a denial.
+    pub const fn at(&self) -> Option<Nanos> {
+        match self {
+            Decision::Allowed { at } => Some(*at),
+            Decision::Denied(_) => None,
+        }
+    }
+
+    /// The wait of a denial; `None` for an allowance, or where no wait helps.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
             Decision::Allowed { .. } => None,
@@ -79,23 +86,20 @@ impl Denial {
         self.retry_after.map(NonZeroU64::get)
     }
 
-    /// Of the denials by several quotas, the one that is told: the longest wait, of equals the
-    /// one met first. Fold over the quotas in their order.
+    /// Of the denials by several quotas, the one that is reported: the longest wait, of equals the
+    /// first. Fold over the quotas in their order.
     #[inline]
-    pub fn longest(told: Option<Denial>, next: Denial) -> Denial {
-        match told {
+    pub fn longest(longest: Option<Denial>, next: Denial) -> Denial {
+        match longest {
             None => next,
-            Some(told) => match (told.retry_after, next.retry_after) {
+            Some(longest) => match (longest.retry_after, next.retry_after) {
                 (Some(a), Some(b)) if b > a => next,
                 (Some(_), None) => next,
-                _ => told,
+                _ => longest,
             },
         }
     }
 }
-
-/// One number for each quota, in the quotas' order; up to four without an allocation.
-pub type PerQuota = SmallVec<[u64; 4]>;
 
 /// A decision with what remains, seen at the same instant.
 #[derive(Clone, Debug, PartialEq, Eq)]

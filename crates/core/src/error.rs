@@ -135,7 +135,7 @@ pub enum BuildError {
     },
     /// What was accepted so far was counted in another unit than the new quota's.
     #[error(
-        "{algorithm} has counted in another unit than {quota} does and cannot tell one from the other: take mutex-log, which knows both, or build it anew"
+        "{algorithm} has counted in another unit than {quota} does and cannot tell one from the other: take mutex-log, which knows both, or build it again"
     )]
     UnitChanged {
         /// The algorithm's name.

@@ -26,9 +26,10 @@ pub enum StoreError {
     #[error(transparent)]
     Request(#[from] RequestError),
     /// The key's quotas cannot be held by the store's algorithm.
-    // In a box: it is large and rare, and every decision's result has room for the largest error.
+    // In a box: it is large and rare, and every decision's result has space for the largest error.
+    // Not a source: the text contains its own, and a chain of causes would repeat it.
     #[error("the key's quotas cannot be held: {0}")]
-    Build(#[source] Box<BuildError>),
+    Build(Box<BuildError>),
     /// The key is unknown, and there is no room for another: all keys held are live.
     #[error("no room for another key: {keys} are held and none was found idle")]
     Full {
@@ -49,8 +50,9 @@ impl From<BuildError> for StoreError {
     }
 }
 
-/// A decision about a key's request, with what its caller is told beside it.
+/// A decision about a key's request, and what stores report beside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 #[must_use = "a decision that nobody reads limits nothing"]
 pub struct Answer {
     /// The decision and what remains.
@@ -61,6 +63,22 @@ pub struct Answer {
     pub more_after: Option<Nanos>,
     /// The quotas that were in force, so that no caller has to ask again and get others.
     pub quotas: Quotas,
+}
+
+impl Answer {
+    /// An answer without a wait for more permits.
+    pub const fn new(detailed: Detailed, quotas: Quotas) -> Answer {
+        Answer {
+            detailed,
+            more_after: None,
+            quotas,
+        }
+    }
+
+    /// The same answer with the wait after which more would remain.
+    pub fn with_more_after(self, more_after: Option<Nanos>) -> Answer {
+        Answer { more_after, ..self }
+    }
 }
 
 /// A store of limiters, one a key, with a clock of its own, that answers at once.

@@ -12,8 +12,11 @@ pub mod keyed;
 mod limiter;
 pub mod one_word;
 mod outcome;
+mod per_quota;
 mod quota;
 mod quotas;
+#[cfg(feature = "serde")]
+mod serde;
 mod settle;
 pub mod sync;
 pub mod wait;
@@ -23,7 +26,7 @@ pub use build::FromQuotas;
 pub use change::{ChangeQuotas, Changeable};
 pub use clock::{Clock, MonotonicClock, Nanos};
 pub use cost::Cost;
-pub use decision::{Decision, Denial, Detailed, PerQuota};
+pub use decision::{Decision, Denial, Detailed};
 pub use error::{BuildError, QuotaError, RequestError};
 pub use keyed::{
     Answer, AsyncKeyedRateLimiter, AsyncKeyedSettle, KeyedRateLimiter, KeyedSettle, Local,
@@ -32,6 +35,7 @@ pub use keyed::{
 pub use limiter::{Limiter, RateLimiter};
 pub use one_word::OneWordLimiter;
 pub use outcome::{AcquireError, Allowed, Denied, Rejected, Status};
+pub use per_quota::PerQuota;
 pub use quota::{Quota, Unit};
 pub use quotas::{IntoQuotas, Quotas};
 pub use settle::{Charge, Reservation, Settle};

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use crate::clock::Nanos;
 use crate::cost::Cost;
-use crate::decision::{Decision, Denial, Detailed, PerQuota};
+use crate::decision::{Decision, Denial, Detailed};
 use crate::error::{BuildError, RequestError};
 use crate::keyed::{Answer, StoreError};
+use crate::per_quota::PerQuota;
 use crate::quota::Quota;
 use crate::quotas::Quotas;
 

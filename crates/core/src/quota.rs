@@ -11,6 +11,7 @@ use crate::window::{MAX_WINDOW, format_nanos, parse_nanos};
 
 /// What a quota counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Unit {
     /// Permits: a request counts its cost.
     #[default]

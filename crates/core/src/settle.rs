@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use crate::clock::{Clock, Nanos};
 use crate::cost::Cost;
-use crate::decision::Decision;
 use crate::limiter::{Limiter, RateLimiter};
 use crate::outcome::{AcquireError, Allowed};
 
@@ -44,14 +43,6 @@ impl Charge {
     /// The charge of `estimate` that was recorded under `at`.
     pub const fn new(at: Nanos, estimate: Cost) -> Charge {
         Charge { at, estimate }
-    }
-
-    /// The charge of `estimate` that `decision` recorded; `None` for a denial.
-    pub fn of_decision(decision: Decision, estimate: Cost) -> Option<Charge> {
-        match decision {
-            Decision::Allowed { at } => Some(Charge { at, estimate }),
-            Decision::Denied(_) => None,
-        }
     }
 
     /// The charge of an allowed request; `None` if it was allowed without a record, so that there

@@ -245,10 +245,13 @@ fn a_reservation_settles_its_own_charge() {
 #[test]
 fn a_charge_is_of_an_allowed_decision() {
     let estimate = Cost::of::<5>();
-    let charge = Charge::of_decision(Decision::Allowed { at: 7 }, estimate).unwrap();
+    let charge = Decision::Allowed { at: 7 }
+        .at()
+        .map(|at| Charge::new(at, estimate))
+        .unwrap();
     assert_eq!((charge.at(), charge.estimate()), (7, estimate));
     let denied = Decision::Denied(Denial::new(0, Some(7)));
-    assert_eq!(Charge::of_decision(denied, estimate), None);
+    assert_eq!(denied.at().map(|at| Charge::new(at, estimate)), None);
 }
 
 #[test]

@@ -167,27 +167,19 @@ impl Ask for InDetail {
     }
 
     fn told_later(answer: Answer, by: Nanos) -> Answer {
-        Answer {
-            more_after: answer.more_after.map(|wait| wait.saturating_add(by)),
-            ..answer
-        }
+        let more_after = answer.more_after.map(|wait| wait.saturating_add(by));
+        answer.with_more_after(more_after)
     }
 
     fn unrecorded(answer: Answer, quotas: &Quotas) -> Answer {
-        Answer {
-            detailed: Remaining::unrecorded(answer.detailed, quotas),
-            ..answer
-        }
+        let detailed = Remaining::unrecorded(answer.detailed, quotas);
+        Answer::new(detailed, answer.quotas).with_more_after(answer.more_after)
     }
 }
 
 fn answer<L: RateLimiter>(limiter: &L, detailed: Detailed, now: Nanos) -> Answer {
     let more_after = wait::more_after(limiter, now, &detailed);
-    Answer {
-        detailed,
-        more_after,
-        quotas: limiter.quotas(),
-    }
+    Answer::new(detailed, limiter.quotas()).with_more_after(more_after)
 }
 
 /// A peek, as far as the key's shard has to be locked for it.
@@ -214,11 +206,7 @@ pub(crate) fn peek<L: RateLimiter, C: Clock>(
         return Ok(Peeked::Whole(answer(limiter, detailed, now)));
     };
     let remaining = detailed.remaining();
-    let mut answer = Answer {
-        detailed,
-        more_after: None,
-        quotas: limiter.quotas(),
-    };
+    let mut answer = Answer::new(detailed, limiter.quotas());
     // More will remain when something leaves, were it the request itself.
     if limiter.is_idle_at(now) {
         return Ok(Peeked::Idle { answer, at });

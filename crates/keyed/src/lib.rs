@@ -25,8 +25,8 @@ mod wait;
 
 pub use builder::{Build, Builder, DEFAULT_MAX_KEYS, ForKeys};
 pub use evict::EXAMINED_A_CALL;
-pub use flat::FlatTable;
-pub use hasher::DefaultHasher;
+pub use flat::{FlatBuilder, FlatTable};
+pub use hasher::{DefaultHasher, KeyHasher};
 pub use key::KeyOf;
 pub use limiter::{KeyedLimiter, Stats, WhenFull};
 pub use shared_rule::SharedRule;

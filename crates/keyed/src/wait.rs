@@ -60,9 +60,9 @@ pub(crate) fn more_after_charging<L: RateLimiter>(
             limiter.peek_at(now, cost).ok()?,
             left_before(&quotas, &alone.peek_at(now, cost).ok()?, cost),
         );
-        let left = with_others.remaining_per_quota().iter().zip(alone);
+        let left = with_others.remaining_per_quota().iter().zip(&alone);
         let left = left.zip(quotas.iter()).map(|((left, alone), quota)| {
-            match alone == quota.limit() {
+            match *alone == quota.limit() {
                 // Charged now, it is gone by then; looked for then, it was charged again.
                 true => left + quota.charge(cost),
                 false => *left,

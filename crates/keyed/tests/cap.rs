@@ -145,7 +145,11 @@ fn what_was_allowed_without_a_record_gives_nothing_back() {
     let estimate = Cost::of::<8>();
     assert!(store.decide_at(&1, 0, Cost::ONE).unwrap().is_allowed());
     let unrecorded = store.decide_detailed_at(&2, 50, estimate).unwrap().detailed;
-    let charge = Charge::of_decision(unrecorded.decision(), estimate).unwrap();
+    let charge = unrecorded
+        .decision()
+        .at()
+        .map(|at| Charge::new(at, estimate))
+        .unwrap();
     assert!(store.decide_at(&2, 100, estimate).unwrap().is_allowed());
     KeyedSettle::settle(&store, &2, charge, 0);
     let seen = store.peek_at(&2, 100, Cost::ONE).unwrap().detailed;
@@ -159,7 +163,7 @@ fn no_record_is_not_a_record_at_the_end_of_time() {
     let estimate = Cost::of::<8>();
     assert!(store.decide_at(&1, 0, Cost::ONE).unwrap().is_allowed());
     let unrecorded = store.decide_at(&2, 50, estimate).unwrap();
-    let charge = Charge::of_decision(unrecorded, estimate).unwrap();
+    let charge = unrecorded.at().map(|at| Charge::new(at, estimate)).unwrap();
     let recorded = store.decide_at(&2, UNRECORDED, estimate).unwrap();
     assert_eq!(recorded, Decision::Allowed { at: UNRECORDED });
     assert!(store.contains(&2));

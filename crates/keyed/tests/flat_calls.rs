@@ -21,7 +21,11 @@ type Table<R> = FlatTable<R, windowpane_keyed::DefaultHasher, ManualClock>;
 fn table<R: OneWordRule>(quota: &str, entries: usize) -> Table<R> {
     let quotas = Quotas::parse([quota]).unwrap();
     let hasher = DefaultHasher::with_seeds(1, 2, 3, 4);
-    FlatTable::with(quotas, entries, ManualClock::new(0), hasher).unwrap()
+    FlatTable::builder(quotas, entries)
+        .clock(ManualClock::new(0))
+        .hasher(hasher)
+        .build()
+        .unwrap()
 }
 
 fn wait(decision: Decision) -> Option<u64> {
@@ -303,13 +307,11 @@ impl BuildHasher for Itself {
 
 /// Eight blocks. All keys below begin in the first, and go on in the same three others.
 fn eight_blocks() -> FlatTable<GcraRule, Itself, ManualClock> {
-    FlatTable::with(
-        "1/100ns".parse::<Quota>().unwrap(),
-        64,
-        ManualClock::new(0),
-        Itself::default(),
-    )
-    .unwrap()
+    FlatTable::builder("1/100ns".parse::<Quota>().unwrap(), 64)
+        .clock(ManualClock::new(0))
+        .hasher(Itself::default())
+        .build()
+        .unwrap()
 }
 
 /// The `nth` of those keys; their ways begin at different entries of the block.

@@ -11,7 +11,11 @@ type Table = FlatTable<FixedWindowRule, windowpane_keyed::DefaultHasher, ManualC
 fn table(quota: &str, entries: usize) -> Table {
     let quotas = Quotas::parse([quota]).unwrap();
     let hasher = DefaultHasher::with_seeds(5, 6, 7, 8);
-    FlatTable::with(quotas, entries, ManualClock::new(0), hasher).unwrap()
+    FlatTable::builder(quotas, entries)
+        .clock(ManualClock::new(0))
+        .hasher(hasher)
+        .build()
+        .unwrap()
 }
 
 /// Clients over their limit stay over it, whatever an attacker sends, and each call's work is

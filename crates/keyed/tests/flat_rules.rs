@@ -52,7 +52,11 @@ struct Beside<R: OneWordRule> {
 impl<R: OneWordRule> Beside<R> {
     fn new(quota: Quota, entries: usize) -> Self {
         let hasher = DefaultHasher::with_seeds(1, 2, 3, 4);
-        let table = FlatTable::with(quota, entries, ManualClock::new(0), hasher).unwrap();
+        let table = FlatTable::builder(quota, entries)
+            .clock(ManualClock::new(0))
+            .hasher(hasher)
+            .build()
+            .unwrap();
         Beside {
             table,
             quota,

@@ -20,7 +20,11 @@ type Table = FlatTable<FixedWindowRule, windowpane_keyed::DefaultHasher, ManualC
 fn table(quota: &str, entries: usize) -> Table {
     let quotas = Quotas::parse([quota]).unwrap();
     let hasher = DefaultHasher::default();
-    FlatTable::with(quotas, entries, ManualClock::new(0), hasher).unwrap()
+    FlatTable::builder(quotas, entries)
+        .clock(ManualClock::new(0))
+        .hasher(hasher)
+        .build()
+        .unwrap()
 }
 
 /// Runs `work` on each thread with its number, all at once.

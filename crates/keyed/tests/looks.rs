@@ -44,7 +44,7 @@ fn an_idle_key_remembers_its_time() {
         KeyedSettle::settle(
             &store,
             "a",
-            Charge::of_decision(decision, estimate).unwrap(),
+            decision.at().map(|at| Charge::new(at, estimate)).unwrap(),
             0,
         );
         let seen = store.peek_at("a", now, Cost::ONE).unwrap();

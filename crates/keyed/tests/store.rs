@@ -230,7 +230,7 @@ fn a_charge_is_settled_while_its_key_is_known() {
     let store = store::<MutexLog>("10/100ns");
     let estimate = Cost::of::<8>();
     let decision = store.decide_at("a", 0, estimate).unwrap();
-    let charge = Charge::of_decision(decision, estimate).unwrap();
+    let charge = decision.at().map(|at| Charge::new(at, estimate)).unwrap();
     KeyedSettle::settle(&store, "a", charge, 3);
     let left = |now| {
         store
@@ -242,7 +242,7 @@ fn a_charge_is_settled_while_its_key_is_known() {
     assert_eq!(left(0), 6);
     // Evicted, then known again: nothing of the new charge is given back.
     let decision = store.decide_at("a", 100, estimate).unwrap();
-    let late = Charge::of_decision(decision, estimate).unwrap();
+    let late = decision.at().map(|at| Charge::new(at, estimate)).unwrap();
     assert_eq!(store.sweep_at(200), 1);
     assert!(store.decide_at("a", 200, estimate).unwrap().is_allowed());
     KeyedSettle::settle(&store, "a", late, 0);

@@ -18,8 +18,8 @@ impl Entry {
     /// What it counts against `quota`.
     fn counts(&self, quota: &Quota) -> u128 {
         match quota.unit() {
-            Unit::Permits => u128::from(self.permits),
             Unit::Requests => 1,
+            _ => u128::from(self.permits),
         }
     }
 }

@@ -18,8 +18,8 @@ impl Listed {
     /// What was settled can have cost nothing; a request it was all the same.
     fn charge(&self, quota: &Quota) -> u64 {
         match quota.unit() {
-            Unit::Permits => self.cost,
             Unit::Requests => 1,
+            _ => self.cost,
         }
     }
 }

@@ -154,8 +154,8 @@ impl sealed::Rule for Log {
                 "no algorithm counts further",
             )?;
             let (unit, requests) = match quota.unit() {
-                Unit::Permits => ("p", 0),
                 Unit::Requests => ("r", 1),
+                _ => ("p", 0),
             };
             let window = micros(quota)?;
             shape.push(format!("{unit}{window}"));

@@ -107,11 +107,13 @@ impl DenyCache {
         let left = remembered.left.clone();
         let more_after = remembered.more_at.map(wait);
         drop(shard);
-        Some(Answer {
-            detailed: Detailed::new(Decision::Denied(denied), quotas, left),
-            more_after,
-            quotas: quotas.clone(),
-        })
+        Some(
+            Answer::new(
+                Detailed::new(Decision::Denied(denied), quotas, left),
+                quotas.clone(),
+            )
+            .with_more_after(more_after),
+        )
     }
 
     /// Remembers the denial in `answer` to a call that was sent at `sent` and answered at
@@ -230,11 +232,11 @@ mod tests {
 
     fn denied(wait: Nanos, left: u64) -> Answer {
         let denied = Decision::Denied(Denial::new(0, Some(wait)));
-        Answer {
-            detailed: Detailed::new(denied, &quotas(), PerQuota::from_slice(&[left])),
-            more_after: Some(wait / 2),
-            quotas: quotas(),
-        }
+        Answer::new(
+            Detailed::new(denied, &quotas(), PerQuota::from_slice(&[left])),
+            quotas(),
+        )
+        .with_more_after(Some(wait / 2))
     }
 
     fn denial(cache: &DenyCache, key: &str, cost: Cost, now: Instant) -> Option<Answer> {
@@ -343,11 +345,7 @@ mod tests {
         let never = Decision::Denied(Denial::new(0, None));
         for decision in [never, Decision::Allowed { at: 1 }] {
             let detailed = Detailed::new(decision, &quotas(), PerQuota::from_slice(&[0]));
-            let answer = Answer {
-                detailed,
-                more_after: None,
-                quotas: quotas(),
-            };
+            let answer = Answer::new(detailed, quotas());
             remember(&cache, "m", Cost::ONE, &answer, now, now);
             assert!(!ask("m"));
         }

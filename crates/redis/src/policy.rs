@@ -52,11 +52,10 @@ impl WhenUnavailable {
             (WhenUnavailable::Allow, None) => {
                 let left = |q: &Quota| q.limit().saturating_sub(q.charge(cost));
                 let left: PerQuota = quotas.iter().map(left).collect();
-                Ok(Answer {
-                    detailed: Detailed::new(UNRECORDED_ALLOWANCE, quotas, left),
-                    more_after: None,
-                    quotas: quotas.clone(),
-                })
+                Ok(Answer::new(
+                    Detailed::new(UNRECORDED_ALLOWANCE, quotas, left),
+                    quotas.clone(),
+                ))
             }
             (WhenUnavailable::Local(local), None) => {
                 match local.decide_detailed(key, cost) {
@@ -79,14 +78,11 @@ const UNRECORDED_ALLOWANCE: Decision = Decision::Allowed { at: UNRECORDED };
 fn local_answer(answer: Answer, quotas: &Quotas, retry_after: Nanos) -> Answer {
     match answer.detailed.decision() {
         // Its time is of another clock, and the store must not find a record under it.
-        Decision::Allowed { .. } => Answer {
-            detailed: Detailed::new(
-                UNRECORDED_ALLOWANCE,
-                &answer.quotas,
-                PerQuota::from_slice(answer.detailed.remaining_per_quota()),
-            ),
-            ..answer
-        },
+        Decision::Allowed { .. } => {
+            let left = PerQuota::from_slice(answer.detailed.remaining_per_quota());
+            let detailed = Detailed::new(UNRECORDED_ALLOWANCE, &answer.quotas, left);
+            Answer::new(detailed, answer.quotas).with_more_after(answer.more_after)
+        }
         // This machine's share is 0, and the quota is not: the store will allow it.
         Decision::Denied(denied) if denied.retry_after().is_none() => not_yet(quotas, retry_after),
         Decision::Denied(_) => answer,
@@ -100,11 +96,11 @@ fn not_yet(quotas: &Quotas, retry_after: Nanos) -> Answer {
 
 fn denial(quotas: &Quotas, denied: Denial) -> Answer {
     let left = PerQuota::from_elem(0, quotas.len());
-    Answer {
-        detailed: Detailed::new(Decision::Denied(denied), quotas, left),
-        more_after: denied.retry_after_nanos(),
-        quotas: quotas.clone(),
-    }
+    Answer::new(
+        Detailed::new(Decision::Denied(denied), quotas, left),
+        quotas.clone(),
+    )
+    .with_more_after(denied.retry_after_nanos())
 }
 
 impl fmt::Debug for WhenUnavailable {

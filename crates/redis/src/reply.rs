@@ -42,11 +42,10 @@ pub(crate) fn answer(reply: &Value, quotas: &Quotas) -> Option<Answer> {
     if left.len() != quotas.len() {
         return None;
     }
-    Some(Answer {
-        detailed: Detailed::new(decision, quotas, left),
-        more_after: nanos(*more),
-        quotas: quotas.clone(),
-    })
+    Some(
+        Answer::new(Detailed::new(decision, quotas, left), quotas.clone())
+            .with_more_after(nanos(*more)),
+    )
 }
 
 #[cfg(test)]

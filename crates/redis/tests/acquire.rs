@@ -175,11 +175,10 @@ impl KeyedRateLimiter<str> for Fixed {
     fn decide_detailed(&self, key: &str, cost: Cost) -> Result<Answer, StoreError> {
         let quotas = self.quotas(key);
         let left = std::iter::once(1).collect();
-        Ok(Answer {
-            detailed: windowpane_core::Detailed::new(self.decide(key, cost)?, &quotas, left),
-            more_after: None,
+        Ok(Answer::new(
+            windowpane_core::Detailed::new(self.decide(key, cost)?, &quotas, left),
             quotas,
-        })
+        ))
     }
 
     fn peek_detailed(&self, key: &str, cost: Cost) -> Result<Answer, StoreError> {

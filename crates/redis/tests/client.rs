@@ -458,21 +458,13 @@ impl KeyedRateLimiter<str> for Alone {
     fn decide_detailed(&self, _key: &str, cost: Cost) -> Result<Answer, StoreError> {
         let now = self.start.elapsed().as_nanos() as u64;
         let detailed = self.log.decide_detailed_at(now, cost)?;
-        Ok(Answer {
-            detailed,
-            more_after: None,
-            quotas: self.log.quotas(),
-        })
+        Ok(Answer::new(detailed, self.log.quotas()))
     }
 
     fn peek_detailed(&self, _key: &str, cost: Cost) -> Result<Answer, StoreError> {
         let now = self.start.elapsed().as_nanos() as u64;
         let detailed = self.log.peek_at(now, cost)?;
-        Ok(Answer {
-            detailed,
-            more_after: None,
-            quotas: self.log.quotas(),
-        })
+        Ok(Answer::new(detailed, self.log.quotas()))
     }
 
     fn reset(&self, _key: &str) {
@@ -516,7 +508,7 @@ async fn each_policy_answers_when_the_store_does_not() {
         assert_eq!(allowed.answer.detailed.remaining_per_quota(), [5, 3]);
         // Without a record there is nothing to settle, and the store is not asked to.
         let decision = allowed.answer.detailed.decision();
-        let charge = Charge::of_decision(decision, cost(3)).unwrap();
+        let charge = decision.at().map(|at| Charge::new(at, cost(3))).unwrap();
         AsyncKeyedSettle::settle(&allows, "k", charge, 1)
             .await
             .unwrap();
@@ -606,7 +598,13 @@ async fn a_local_allowance_is_not_settled_in_the_store() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     let decided = limiter.decide("k", cost(40)).await.unwrap();
-    let charge = Charge::of_decision(decided.answer.detailed.decision(), cost(40)).unwrap();
+    let charge = decided
+        .answer
+        .detailed
+        .decision()
+        .at()
+        .map(|at| Charge::new(at, cost(40)))
+        .unwrap();
     // The store is unavailable still. Nothing is to be settled there, so that does not matter.
     AsyncKeyedSettle::settle(&limiter, "k", charge, 10)
         .await

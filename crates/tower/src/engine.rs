@@ -222,7 +222,10 @@ where
             },
         };
         let is_by_quotas = outcome != by_policy;
-        let charge = Charge::of_decision(decision, cost).filter(|_| is_by_quotas);
+        let charge = decision
+            .at()
+            .map(|at| Charge::new(at, cost))
+            .filter(|_| is_by_quotas);
         Verdict {
             rejection: settings.conclude(outcome, rejection, None, time),
             settling: charge.and_then(|charge| self.settling(key, charge)),

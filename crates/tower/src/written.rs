@@ -59,8 +59,8 @@ fn policy(policies: &Policies, quotas: &Quotas, unit: Option<&str>) -> Option<St
         let mut item = list.bare_item(StringRef::from_str(&name).ok()?);
         item = item.parameter(key_ref("q"), integer(quota.limit()));
         let unit = match quota.unit() {
-            Unit::Permits => unit,
             Unit::Requests => Some("requests"),
+            _ => unit,
         };
         if let Some(unit) = unit {
             item = item.parameter(key_ref("qu"), StringRef::from_str(unit).ok()?);

@@ -155,11 +155,10 @@ impl AsyncKeyedRateLimiter<IpAddr> for OwnPolicy {
 
     async fn decide_detailed(&self, key: &IpAddr, _: Cost) -> Result<Answer, StoreError> {
         let quotas = self.quotas(key);
-        Ok(Answer {
-            detailed: Detailed::new(self.0, &quotas, PerQuota::from_slice(&[19])),
-            more_after: None,
+        Ok(Answer::new(
+            Detailed::new(self.0, &quotas, PerQuota::from_slice(&[19])),
             quotas,
-        })
+        ))
     }
 }
 

@@ -13,8 +13,8 @@ use windowpane_core::MonotonicClock;
 
 #[doc(inline)]
 pub use windowpane_keyed::{
-    Builder, DEFAULT_MAX_KEYS, DefaultHasher, EXAMINED_A_CALL, FlatTable, ForKeys, KeyOf,
-    SharedRule, Stats, Sweeper, WhenFull,
+    Builder, DEFAULT_MAX_KEYS, DefaultHasher, EXAMINED_A_CALL, FlatBuilder, FlatTable, ForKeys,
+    KeyHasher, KeyOf, SharedRule, Stats, Sweeper, WhenFull,
 };
 
 /// One limiter per key. `K` is the key, `L` the algorithm, `S` the hasher, `C` the clock.

@@ -58,6 +58,7 @@
 //! of the library that emulates it.
 
 mod acquire;
+mod builder;
 mod counts;
 mod entry;
 mod insert;
@@ -70,4 +71,5 @@ mod tests;
 use crate::hasher::DefaultHasher;
 use crate::limiter::{Stats, UNRECORDED, WhenFull, recorded};
 
+pub use builder::FlatBuilder;
 pub use table::FlatTable;

@@ -6,8 +6,7 @@ use std::hash::{BuildHasher, Hash};
 use windowpane_core::one_word::{self, OneWordRule};
 use windowpane_core::sync::{Atomic, AtomicU128, CachePadded, Ordering};
 use windowpane_core::{
-    Answer, BuildError, Clock, Cost, Decision, IntoQuotas, KeyedRateLimiter, MonotonicClock, Nanos,
-    Quotas, StoreError,
+    Answer, Clock, Cost, Decision, KeyedRateLimiter, MonotonicClock, Nanos, Quotas, StoreError,
 };
 
 use super::counts::Counts;
@@ -52,52 +51,12 @@ pub struct FlatTable<R, S = DefaultHasher, C = MonotonicClock> {
     pub(super) counts: Counts,
 }
 
-impl<R: OneWordRule> FlatTable<R> {
-    /// An empty table of at least `entries` entries, 16 bytes each, and at least a cache line.
-    ///
-    /// Give it twice as many entries as there may be live keys at once: see the [module](crate::flat).
-    ///
-    /// # Errors
-    /// [`BuildError`] if the quotas are more than one or do not fit a word; it says what would.
-    ///
-    /// # Panics
-    /// If there is not so much memory.
-    pub fn new(quotas: impl IntoQuotas, entries: usize) -> Result<Self, BuildError> {
-        Self::with(
-            quotas,
-            entries,
-            MonotonicClock::new(),
-            DefaultHasher::default(),
-        )
-    }
-}
-
 impl<R: OneWordRule, C: Clock, S: BuildHasher> FlatTable<R, S, C> {
-    /// As [`new`](FlatTable::new), with a clock and a hasher of your choice.
-    ///
-    /// All 64 bits of the hasher's hashes must be good, and clients must not be able to tell which
-    /// keys it gives the same hash, or near ones.
-    ///
-    /// # Errors
-    /// [`BuildError`] if the quotas are more than one or do not fit a word; it says what would.
+    /// An empty table with a rule made by hand, for rules that take more than a quota.
+    /// [`builder`](FlatTable::builder) makes all others.
     ///
     /// # Panics
-    /// If there is not so much memory.
-    pub fn with(
-        quotas: impl IntoQuotas,
-        entries: usize,
-        clock: C,
-        hasher: S,
-    ) -> Result<Self, BuildError> {
-        let quota = quotas.into_quotas()?.single(R::NAME)?;
-        let rule = R::new(quota, clock.now())?;
-        Ok(Self::with_rule(rule, entries, clock, hasher))
-    }
-
-    /// As [`with`](Self::with), with a rule made by hand: for rules that take more than a quota.
-    ///
-    /// # Panics
-    /// If there is not so much memory.
+    /// If there is not enough memory.
     pub fn with_rule(rule: R, entries: usize, clock: C, hasher: S) -> Self {
         FlatTable {
             rule,
@@ -110,7 +69,7 @@ impl<R: OneWordRule, C: Clock, S: BuildHasher> FlatTable<R, S, C> {
         }
     }
 
-    /// The same table with another answer to unknown keys that find no room.
+    /// The same table with another answer to unknown keys that find no free entry.
     #[must_use]
     pub fn when_full(mut self, when_full: WhenFull) -> Self {
         self.when_full = when_full;
@@ -331,11 +290,11 @@ impl<R: OneWordRule, C, S> FlatTable<R, S, C> {
     }
 
     fn in_detail(&self, (decision, word): Answered, now: Nanos) -> Answer {
-        Answer {
-            detailed: one_word::detailed(&self.rule, word, now, decision),
-            more_after: one_word::more_after(&self.rule, word, now),
-            quotas: self.rule.quota().into(),
-        }
+        Answer::new(
+            one_word::detailed(&self.rule, word, now, decision),
+            self.rule.quota().into(),
+        )
+        .with_more_after(one_word::more_after(&self.rule, word, now))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Claims of other threads, made by hand: what a call does with them.
 
+use std::hash::BuildHasher;
+
 use windowpane_baselines::FixedWindowRule;
 use windowpane_core::clock::ManualClock;
 use windowpane_core::{Cost, Decision, KeyedRateLimiter, Quotas, StoreError};
@@ -15,7 +17,11 @@ type Table = FlatTable<FixedWindowRule, DefaultHasher, ManualClock>;
 fn table() -> Table {
     let quotas = Quotas::parse(["2/10ns"]).unwrap();
     let hasher = DefaultHasher::with_seeds(1, 2, 3, 4);
-    FlatTable::with(quotas, BLOCK, ManualClock::new(5), hasher).unwrap()
+    FlatTable::builder(quotas, BLOCK)
+        .clock(ManualClock::new(5))
+        .hasher(hasher)
+        .build()
+        .unwrap()
 }
 
 fn way_of(table: &Table, key: usize) -> Way {

@@ -146,7 +146,9 @@ pub(crate) fn flat<R: OneWordRule + 'static>(
     quotas: &Quotas,
     clock: RoundClock,
 ) -> Result<Box<dyn Subject>, BuildError> {
-    let table = FlatTable::<R, _, _>::with(quotas.clone(), ROOM, clock, DefaultHasher::default())?;
+    let table = FlatTable::<R>::builder(quotas.clone(), ROOM)
+        .clock(clock)
+        .build()?;
     Ok(Box::new(Flat(table)))
 }
 

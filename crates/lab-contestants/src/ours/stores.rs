@@ -115,8 +115,10 @@ impl<R: OneWordRule + 'static> KeyedOnClock for Flat<R> {
         // Twice as many entries as there may be live keys, as its documentation says.
         let entries = 2 * demand.keys.min(demand.cap);
         let hasher = windowpane_keyed::DefaultHasher::default();
-        let table = FlatTable::<R, _, _>::with(demand.quota, entries, clock, hasher);
-        Ok(Asked(table.map_err(cannot)?, PhantomData))
+        let table = FlatTable::<R>::builder(demand.quota, entries)
+            .clock(clock)
+            .hasher(hasher);
+        Ok(Asked(table.build().map_err(cannot)?, PhantomData))
     }
 }
 

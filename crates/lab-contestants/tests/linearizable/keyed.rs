@@ -139,7 +139,10 @@ fn keyed<L: ForKeys + RateLimiter + 'static>(limit: u64, clock: Arc<ManualClock>
 
 fn flat<R: OneWordRule + 'static>(limit: u64, clock: Arc<ManualClock>) -> Store {
     let hasher = DefaultHasher::default();
-    Arc::new(FlatTable::<R, _, _>::with(quotas(limit), CAP, clock, hasher).expect("a table"))
+    let table = FlatTable::<R>::builder(quotas(limit), CAP)
+        .clock(clock)
+        .hasher(hasher);
+    Arc::new(table.build().expect("a table"))
 }
 
 #[test]
@@ -208,11 +211,7 @@ impl LookThenInsert {
     }
 
     fn told(&self, answer: Result<Detailed, RequestError>) -> Result<Told, StoreError> {
-        Ok(Told {
-            detailed: answer?,
-            more_after: None,
-            quotas: self.quotas.clone(),
-        })
+        Ok(Told::new(answer?, self.quotas.clone()))
     }
 }
 

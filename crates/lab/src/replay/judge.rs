@@ -68,7 +68,7 @@ impl Judge {
             }
             if allowed {
                 let used = log.record_at(request.time, request.cost);
-                for (index, used) in used.into_iter().enumerate() {
+                for (index, &used) in used.iter().enumerate() {
                     self.worst = self.worse(index, used);
                 }
             }

@@ -102,20 +102,12 @@ where
             let peeked = limiter.peek_at(now, more).ok()?;
             peeked.decision().denied()?.retry_after_nanos()
         });
-        Ok(Answer {
-            detailed,
-            more_after: more,
-            quotas: self.quotas.clone(),
-        })
+        Ok(Answer::new(detailed, self.quotas.clone()).with_more_after(more))
     }
 
     fn peek_detailed(&self, key: &K, cost: Cost) -> Result<Answer, StoreError> {
         let detailed = self.of(key).peek_at(self.clock.now(), cost)?;
-        Ok(Answer {
-            detailed,
-            more_after: None,
-            quotas: self.quotas.clone(),
-        })
+        Ok(Answer::new(detailed, self.quotas.clone()))
     }
 
     fn reset(&self, key: &K) {
