@@ -20,5 +20,6 @@ pub mod latency;
 pub mod modes;
 pub mod output;
 mod place;
+mod processor;
 pub mod spread;
 pub mod workers;
