@@ -86,6 +86,7 @@ ours! {
         rule: Rule::Exact,
         promise: Promise::NEVER_ABOVE,
         costs_take_long: false,
+        lock_free: false,
         target: 9.0,
         about: "the oracle under another name",
         cannot: "",
@@ -100,6 +101,8 @@ static RIVALS: &[Entry] = &[Entry {
     many_keys: &[&Dummy],
     code: None,
     algorithm: None,
+    lock_free: true,
+    exhibit: None,
 }];
 
 static DUMMIES: Table = Table {

@@ -30,6 +30,10 @@ pub struct Entry {
     pub code: Option<Code>,
     /// What replay and soak need; `None` for rivals.
     pub algorithm: Option<&'static Algorithm>,
+    /// Whether threads share it without a lock, so that a suspended thread delays no other.
+    pub lock_free: bool,
+    /// The mistake that it exhibits; `None` if it may be recommended.
+    pub exhibit: Option<&'static str>,
 }
 
 impl Entry {
@@ -98,6 +102,7 @@ ours! {
         rule: Rule::Exact,
         promise: Promise::NEVER_ABOVE,
         costs_take_long: false,
+        lock_free: false,
         about: "a mutex around a deque of what was accepted; the oracle",
         cannot: "",
         memory: "16 bytes an accepted request, room for the next power of two, + at most 256",
@@ -115,6 +120,7 @@ ours! {
         rule: Rule::Exact,
         promise: Promise::NEVER_ABOVE,
         costs_take_long: false,
+        lock_free: false,
         about: "the same log behind parking_lot's mutex",
         cannot: "",
         memory: "16 bytes an accepted request, room for the next power of two, + at most 256",
@@ -131,6 +137,7 @@ ours! {
         rule: Rule::Exact,
         promise: Promise::NEVER_ABOVE,
         costs_take_long: true,
+        lock_free: true,
         target: 1.5,
         about: "a ring of accepted times, claimed by one compare-and-swap",
         cannot: "quotas of requests",
@@ -146,6 +153,7 @@ ours! {
         rule: Rule::TwoCounter,
         promise: Promise::up_to_twice(2),
         costs_take_long: false,
+        lock_free: true,
         target: 1.25,
         about: "two counts in one word, the previous weighted by its overlap",
         cannot: "several quotas",
@@ -161,6 +169,7 @@ ours! {
         rule: Rule::OneSided,
         promise: Promise::NEVER_ABOVE,
         costs_take_long: false,
+        lock_free: true,
         about: "counts per sub-window in a ring; the trailing one counts whole",
         cannot: "windows that are no whole number of buckets, beside others; permits and requests at once",
         memory: "8 bytes a bucket of the longest window + at most 272 + 72 a further quota",
@@ -177,6 +186,7 @@ ours! {
         // that is a little late makes it more.
         promise: Promise::up_to_twice(2 * LARGEST_LIMIT),
         costs_take_long: false,
+        lock_free: true,
         about: "a token bucket told by one time; the burst is the limit",
         cannot: "several quotas",
         memory: "one word and its constants, on one cache line",
@@ -191,6 +201,7 @@ ours! {
         rule: Rule::FixedWindow,
         promise: Promise::up_to_twice(2),
         costs_take_long: false,
+        lock_free: true,
         about: "a count that starts anew at every multiple of the window",
         cannot: "several quotas",
         memory: "one word and its constants, on one cache line",
@@ -206,36 +217,48 @@ static RIVALS: &[Entry] = &[
         many_keys: &[&governor::DefaultHasher, &governor::OurHasher],
         code: Some(governor::snippets::CODE),
         algorithm: None,
+        lock_free: true,
+        exhibit: None,
     },
     Entry {
         one_key: &rate_net::SlidingLog,
         many_keys: &[&rate_net::KeyedLog],
         code: Some(rate_net::log::CODE),
         algorithm: None,
+        lock_free: false,
+        exhibit: None,
     },
     Entry {
         one_key: &rate_net::SlidingCounter,
         many_keys: &[&rate_net::KeyedCounter],
         code: Some(rate_net::counter::CODE),
         algorithm: None,
+        lock_free: false,
+        exhibit: None,
     },
     Entry {
         one_key: &ratelimit::TokenBucket,
         many_keys: &[],
         code: Some(ratelimit::snippets::CODE),
         algorithm: None,
+        lock_free: true,
+        exhibit: None,
     },
     Entry {
         one_key: &trypema::Absolute,
         many_keys: &[&trypema::KeyedAbsolute],
         code: Some(trypema::snippets::CODE),
         algorithm: None,
+        lock_free: false,
+        exhibit: None,
     },
     Entry {
         one_key: &plain_log::PlainLog,
         many_keys: &[&plain_log::OneLock, &plain_log::ShardedLocks],
         code: Some(plain_log::snippets::CODE),
         algorithm: None,
+        lock_free: false,
+        exhibit: Some("it never forgets a key, and holds neither costs nor several quotas"),
     },
 ];
 

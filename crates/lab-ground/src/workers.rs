@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::processor;
+
 /// When one worker started and ended, by its own clock, and what it did in between.
 ///
 /// Only [`run`] makes one, in the worker: there is no way to pass a time that a coordinator read.
@@ -24,6 +26,9 @@ pub struct WorkerSpan {
     start: Instant,
     end: Instant,
     operations: u64,
+    /// Processor time in between; `None` where the system does not count it by thread.
+    processor: Option<Duration>,
+    preempted: u64,
 }
 
 impl WorkerSpan {
@@ -126,13 +131,18 @@ pub fn run<W, T: Send>(
         let warmed = warm_up(&worker);
         shared.wait_for(threads);
         worker.started();
+        let before = processor::read();
         let start = Instant::now();
         let (operations, result) = measured(&worker, warmed);
         let end = Instant::now();
+        let after = processor::read();
+        let processor = after.time.zip(before.time);
         let span = WorkerSpan {
             start,
             end,
             operations,
+            processor: processor.map(|(after, before)| after.saturating_sub(before)),
+            preempted: after.preempted.saturating_sub(before.preempted),
         };
         (span, result)
     };
@@ -165,12 +175,14 @@ pub fn run<W, T: Send>(
 /// // There is no throughput from operations and a time that somebody else took.
 /// let throughput = Throughput { operations: 1_000_000, elapsed: Duration::from_millis(10) };
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Throughput {
     operations: u64,
     elapsed: Duration,
     least: u64,
     most: u64,
+    processor: Option<f64>,
+    preempted: u64,
 }
 
 impl Throughput {
@@ -179,16 +191,36 @@ impl Throughput {
     /// # Panics
     /// Without any worker.
     pub fn of(spans: impl IntoIterator<Item = WorkerSpan>) -> Throughput {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        Throughput::on(cores, spans)
+    }
+
+    fn on(cores: usize, spans: impl IntoIterator<Item = WorkerSpan>) -> Throughput {
         let spans: Vec<WorkerSpan> = spans.into_iter().collect();
         let start = spans.iter().map(|span| span.start).min();
         let end = spans.iter().map(|span| span.end).max();
+        let elapsed = end.expect("a worker") - start.expect("a worker");
         let operations = || spans.iter().map(|span| span.operations);
         Throughput {
             operations: operations().sum(),
-            elapsed: end.expect("a worker") - start.expect("a worker"),
+            elapsed,
             least: operations().min().unwrap_or(0),
             most: operations().max().unwrap_or(0),
+            processor: processor_share(cores, elapsed, &spans),
+            preempted: spans.iter().map(|span| span.preempted).sum(),
         }
+    }
+
+    /// The share of their time in which the workers had a processor: that of the worker with the
+    /// least. Where workers are more than cores, all their processor time as a share of the cores'
+    /// time. `None` where the system does not count it.
+    pub fn processor_share(&self) -> Option<f64> {
+        self.processor
+    }
+
+    /// How often a worker lost its processor to another thread.
+    pub fn preempted(&self) -> u64 {
+        self.preempted
     }
 
     /// From the first start to the last end.
@@ -212,6 +244,20 @@ impl Throughput {
     }
 }
 
+fn processor_share(cores: usize, elapsed: Duration, spans: &[WorkerSpan]) -> Option<f64> {
+    if spans.len() > cores {
+        let times = spans.iter().map(|span| span.processor);
+        let all = times.sum::<Option<Duration>>()?;
+        return Some(all.as_secs_f64() / (elapsed.as_secs_f64() * cores as f64));
+    }
+    let of_worker = |span: &WorkerSpan| {
+        let wall = (span.end - span.start).as_secs_f64();
+        Some(span.processor?.as_secs_f64() / wall.max(1e-9))
+    };
+    let shares: Option<Vec<f64>> = spans.iter().map(of_worker).collect();
+    shares?.into_iter().reduce(f64::min)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -221,7 +267,44 @@ mod tests {
             start: zero + Duration::from_millis(start_ms),
             end: zero + Duration::from_millis(end_ms),
             operations,
+            processor: Some(Duration::from_millis((end_ms - start_ms) / 2)),
+            preempted: 1,
         }
+    }
+
+    #[test]
+    fn processor_share_is_that_of_the_worker_with_least() {
+        let zero = Instant::now();
+        let whole = WorkerSpan {
+            processor: Some(Duration::from_millis(100)),
+            ..span(zero, 0, 100, 1)
+        };
+        let spans = [whole, span(zero, 0, 100, 1)];
+        let share = |cores| Throughput::on(cores, spans).processor_share().unwrap();
+        assert!((share(2) - 0.5).abs() < 1e-9);
+        // More workers than cores: 150 ms of the 100 ms that one core has.
+        assert!((share(1) - 1.5).abs() < 1e-9);
+        let unknown = WorkerSpan {
+            processor: None,
+            ..whole
+        };
+        assert_eq!(Throughput::on(2, [whole, unknown]).processor_share(), None);
+        assert_eq!(Throughput::on(2, spans).preempted(), 2);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_worker_that_sleeps_does_not_have_the_processor() {
+        let outcome = run(
+            1,
+            |_| (),
+            |_, ()| {
+                thread::sleep(Duration::from_millis(50));
+                (1, ())
+            },
+        );
+        let share = outcome.throughput().processor_share().unwrap();
+        assert!(share < 0.5, "{share}");
     }
 
     #[test]

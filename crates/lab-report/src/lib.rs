@@ -4,7 +4,9 @@
 
 #![forbid(unsafe_code)]
 
+mod cells;
 pub mod charts;
+pub mod choose;
 pub mod companions;
 pub mod compare;
 pub mod console;
@@ -25,7 +27,11 @@ use std::path::Path;
 use anyhow::Result;
 use windowpane_lab_measure::folder;
 
+pub use cells::{Cell, Speed};
 pub use run::Run;
+
+/// The limiter that `windowpane::limiter` builds.
+pub const DEFAULT: &str = "cas-ring";
 pub use verdict::{on_threads, verdict};
 
 /// What a run says of many keys, as Markdown; empty if it measured none.

@@ -78,6 +78,7 @@ macro_rules! ours {
         rule: $rule:expr,
         promise: $promise:expr,
         costs_take_long: $costs_take_long:literal,
+        lock_free: $lock_free:literal,
         $(target: $target:literal,)?
         about: $about:literal,
         cannot: $cannot:literal,
@@ -128,8 +129,13 @@ macro_rules! ours {
                     true => &[],
                     false => STORES,
                 },
-                code: Some($crate::code::code_of!(stringify!($stem))),
+                code: Some($crate::code::Code {
+                    flat: $crate::ours::flat_code!($kind stringify!($stem)),
+                    ..$crate::code::code_of!(stringify!($stem))
+                }),
                 algorithm: Some(&ALGORITHM),
+                lock_free: $lock_free,
+                exhibit: None,
             }
         }),*];
 
@@ -137,6 +143,7 @@ macro_rules! ours {
         mod code_of_ours {
             $(mod $stem {
                 $crate::code::test_code!(stringify!($stem));
+                $crate::ours::test_flat_code!($kind stringify!($stem));
             })*
         }
     };
@@ -228,4 +235,42 @@ macro_rules! many_keys {
     };
 }
 
-pub(crate) use {last, many_keys, ours, soak, store};
+/// The code that builds the flat table, where the table holds the limiter.
+macro_rules! flat_code {
+    (limiter $stem:expr) => {
+        None
+    };
+    (rule $stem:expr) => {
+        Some(include_str!(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/src/snippets/",
+            $stem,
+            "_flat.rs"
+        )))
+    };
+}
+
+/// Compiles and runs that code in tests.
+#[cfg(test)]
+macro_rules! test_flat_code {
+    (limiter $stem:expr) => {};
+    (rule $stem:expr) => {
+        mod flat {
+            include!(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/src/snippets/",
+                $stem,
+                "_flat.rs"
+            ));
+
+            #[test]
+            fn runs() {
+                main().unwrap();
+            }
+        }
+    };
+}
+
+#[cfg(test)]
+pub(crate) use test_flat_code;
+pub(crate) use {flat_code, last, many_keys, ours, soak, store};

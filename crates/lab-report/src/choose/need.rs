@@ -3,25 +3,45 @@
 use serde::{Serialize, Serializer};
 use windowpane_core::Quotas;
 
+/// How far from an exact decision an answer may be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Accuracy {
+    /// Nothing was said: exact, or if nothing exact fits, what gives up the least.
+    #[default]
+    Unsaid,
+    /// Only what decides as the log of accepted requests would.
+    Exact,
+    /// No window may hold more than the quota; a denial may come early.
+    NeverAbove,
+    /// A window may hold this share of the limit above it.
+    AtMost(f64),
+    /// A rate with a burst of the limit on top, and no bound on a window.
+    Smooth,
+}
+
 /// What a limiter is needed for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Need {
-    /// The quotas of every key; told as text.
+    /// The quotas of every key, as text.
     #[serde(serialize_with = "as_text")]
     pub quotas: Quotas,
     /// Keys that are live at once.
     pub keys: u64,
     /// Threads that decide at once.
     pub threads: usize,
-    /// The most that a window may hold above the limit, as a share of it; `None` if that was not
-    /// said.
-    pub max_overshoot: Option<f64>,
-    /// Whether no window may ever hold more than the quota.
-    pub never_over_admit: bool,
+    /// Machines that share the quota.
+    pub machines: u64,
+    /// How far from an exact decision an answer may be.
+    pub accuracy: Accuracy,
     /// Bytes that all keys together may take.
     pub memory: Option<u64>,
-    /// Whether requests cost more than 1.
-    pub costs: bool,
+    /// Permits that a request costs, typically.
+    pub cost: u64,
+    /// The share of the limit that a key uses, typically.
+    pub used: f64,
+    /// Whether a suspended thread must not delay others.
+    pub lock_free: bool,
 }
 
 fn as_text<S: Serializer>(quotas: &Quotas, serializer: S) -> Result<S::Ok, S::Error> {
@@ -29,22 +49,25 @@ fn as_text<S: Serializer>(quotas: &Quotas, serializer: S) -> Result<S::Ok, S::Er
 }
 
 impl Need {
-    /// One key, one thread, and no demands but these quotas.
+    /// One key, one thread, one machine, and no demands but these quotas.
     pub fn of(quotas: Quotas) -> Need {
         Need {
             quotas,
             keys: 1,
             threads: 1,
-            max_overshoot: None,
-            never_over_admit: false,
+            machines: 1,
+            accuracy: Accuracy::Unsaid,
             memory: None,
-            costs: false,
+            cost: 1,
+            used: 1.0,
+            lock_free: false,
         }
     }
 
-    /// Whether it was said how much accuracy is enough; then speed alone ranks what is left.
-    pub fn says_accuracy(&self) -> bool {
-        self.never_over_admit || self.max_overshoot.is_some()
+    /// Accepted requests that a key holds, typically: what a log has entries for.
+    pub(super) fn entries(&self) -> u64 {
+        let used = (self.quotas.largest_limit() as f64 * self.used).ceil() as u64;
+        used.div_ceil(self.cost).max(1)
     }
 }
 

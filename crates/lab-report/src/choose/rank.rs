@@ -1,0 +1,111 @@
+//! The order of what holds a need: by what matters to the need, never by a difference that is not
+//! shown or does not matter.
+
+use windowpane_lab_ground::comparison::{Comparison, Outcome};
+
+use super::candidate::{Candidate, cell};
+use super::need::{Accuracy, Need};
+use crate::run::Run;
+
+/// Bytes below which memory decides nothing.
+pub const LEAST_BYTES: u64 = 1_000_000;
+/// Of limiters that are alike in all else, the faster comes first from this ratio on.
+pub const LEAST_RATIO: f64 = 1.25;
+/// For this ratio a limiter comes first that is less exact than allowed, or has a lock.
+pub const RATIO_TO_GIVE_UP: f64 = 2.0;
+
+/// Returns the candidates in order: the best first, then what is best without it, and so on.
+/// `candidates` come in the order of preference.
+pub(super) fn rank(run: &Run, need: &Need, mut candidates: Vec<Candidate>) -> Vec<Candidate> {
+    let mut ranked = Vec::with_capacity(candidates.len());
+    let family = candidates.len().max(1);
+    while let Some(best) = best(run, need, family, &candidates) {
+        ranked.push(candidates.remove(best));
+    }
+    ranked
+}
+
+/// Whether the need tolerates less than the most accurate that fits.
+fn tolerates(need: &Need) -> bool {
+    matches!(need.accuracy, Accuracy::NeverAbove | Accuracy::AtMost(_))
+}
+
+fn best(run: &Run, need: &Need, family: usize, candidates: &[Candidate]) -> Option<usize> {
+    let mut classes: Vec<u8> = candidates.iter().map(|one| one.class).collect();
+    classes.sort_unstable();
+    classes.dedup();
+    if !tolerates(need) {
+        classes.truncate(1);
+    }
+    let mut best: Option<usize> = None;
+    for class in classes {
+        // The best of the class, and then whether it is worth giving up accuracy for.
+        let mut of_class: Option<usize> = None;
+        for (nth, one) in candidates
+            .iter()
+            .enumerate()
+            .filter(|(_, one)| one.class == class)
+        {
+            let beats = |other: usize| {
+                let other = &candidates[other];
+                let ratio = match other.lock_free && !one.lock_free {
+                    true => RATIO_TO_GIVE_UP,
+                    false => LEAST_RATIO,
+                };
+                is_better(run, need, family, one, other, ratio)
+            };
+            if of_class.is_none_or(beats) {
+                of_class = Some(nth);
+            }
+        }
+        let gain = |before: usize, after: usize| {
+            let (before, after) = (&candidates[before], &candidates[after]);
+            is_better(run, need, family, after, before, RATIO_TO_GIVE_UP)
+        };
+        best = match (best, of_class) {
+            (Some(before), Some(after)) if !gain(before, after) => Some(before),
+            (before, after) => after.or(before),
+        };
+    }
+    best
+}
+
+/// Whether `a` saves memory that matters over `b`, or time without costing such memory.
+fn is_better(
+    run: &Run,
+    need: &Need,
+    family: usize,
+    a: &Candidate,
+    b: &Candidate,
+    ratio: f64,
+) -> bool {
+    if saves_memory(a, b) {
+        return true;
+    }
+    // Speed is measured at a cost of 1: of what slows down with the cost it says nothing.
+    if saves_memory(b, a) || a.is_slowed_by_cost || need.machines > 1 {
+        return false;
+    }
+    let compared = compared(run, need, family, a, b);
+    compared.outcome == Outcome::Faster && compared.low >= ratio
+}
+
+/// Whether `a` takes at most half of what `b` takes, and [`LEAST_BYTES`] less.
+pub(super) fn saves_memory(a: &Candidate, b: &Candidate) -> bool {
+    match (a.figures.bytes, b.figures.bytes) {
+        (Some(a), Some(b)) => a.saturating_add(LEAST_BYTES.max(a)) <= b,
+        _ => false,
+    }
+}
+
+/// Compares the rates of two candidates in the cell of the need.
+pub(super) fn compared(
+    run: &Run,
+    need: &Need,
+    family: usize,
+    a: &Candidate,
+    b: &Candidate,
+) -> Comparison {
+    let name = |one: &Candidate| one.store.clone().unwrap_or_else(|| one.limiter.clone());
+    run.compared(&name(a), &name(b), cell(run, need, need.threads), family)
+}
