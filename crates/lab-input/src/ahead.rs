@@ -3,14 +3,13 @@
 //! Batches go to and fro: a few of them, made before the reading begins, so that the reader waits
 //! for whoever decides, and a log of any length takes no more memory than they and its keys do.
 
-use std::io::Read;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
 use crate::batch::Batch;
 use crate::error::InputError;
-use crate::input::{Next, OpenError, Requests};
 use crate::keys::Keys;
+use crate::stream::{ReadSummary, Stream};
 
 /// Batches under way: one that is decided, one that is read, and two for when either is slower for a
 /// while.
@@ -23,23 +22,18 @@ type Parsed = Result<Batch, InputError>;
 pub struct Ahead {
     full: Receiver<Parsed>,
     empty: SyncSender<Batch>,
-    thread: JoinHandle<Keys>,
+    thread: JoinHandle<(Keys, ReadSummary)>,
 }
 
 impl Ahead {
-    /// Begins to read `requests`, called `name` in messages. Bad lines end the reading unless they are
-    /// skipped, and then they are counted.
+    /// Begins to read a stream. Bad lines end the reading unless they are skipped.
     ///
-    /// If this is dropped before the end, as after an error, nobody waits for the reader: a source may
+    /// If this is dropped before the end, as after an error, nothing waits for the reader: a source may
     /// keep it for as long as it likes. It ends when its source next answers.
     ///
     /// # Panics
     /// If the system starts no thread.
-    pub fn read(
-        requests: Requests<impl Read + Send + 'static>,
-        name: &str,
-        skip_bad: bool,
-    ) -> Ahead {
+    pub fn read(stream: Stream) -> Ahead {
         let (to_decide, full) = sync_channel::<Parsed>(BATCHES);
         let (empty, to_fill) = sync_channel(BATCHES);
         for _ in 0..BATCHES {
@@ -47,11 +41,8 @@ impl Ahead {
             let _ = empty.send(Batch::new());
         }
         let mut reader = Reader {
-            requests,
-            name: name.into(),
-            skip_bad,
+            stream,
             keys: Keys::default(),
-            bad_lines: 0,
         };
         // Named for whoever looks at the process with a profiler.
         let named = thread::Builder::new().name("replay reader".into());
@@ -64,7 +55,7 @@ impl Ahead {
                     break;
                 }
             }
-            reader.keys
+            (reader.keys, reader.stream.into_summary())
         };
         let thread = named.spawn(read).expect("a thread that reads ahead");
         Ahead {
@@ -90,8 +81,9 @@ impl Ahead {
         }
     }
 
-    /// The keys, after the last batch: waits until the reader has gone and given back what else it took.
-    pub fn end(self) -> Keys {
+    /// The keys and what was read, after the last batch: waits until the reader has ended and freed
+    /// what else it took.
+    pub fn end(self) -> (Keys, ReadSummary) {
         self.thread
             .join()
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -104,33 +96,16 @@ impl Ahead {
     }
 }
 
-struct Reader<R> {
-    requests: Requests<R>,
-    name: String,
-    skip_bad: bool,
+struct Reader {
+    stream: Stream,
     keys: Keys,
-    bad_lines: u64,
 }
 
-impl<R: Read> Reader<R> {
-    /// Fills a batch. What precedes an error in the same batch is not decided.
+impl Reader {
     fn fill(&mut self, mut batch: Batch) -> Parsed {
         batch.clear();
-        while !batch.is_last && !batch.is_full() {
-            let next = self.requests.next();
-            match next.map_err(|error| OpenError::Io(error).of(&self.name))? {
-                Next::Request(line, fields) => batch.push(line, &fields),
-                Next::Bad(_) if self.skip_bad => self.bad_lines += 1,
-                Next::Bad(bad) => {
-                    let input = self.name.clone();
-                    return Err(InputError::BadLine { input, bad });
-                }
-                Next::End => batch.is_last = true,
-            }
-        }
+        self.stream.fill(&mut batch)?;
         batch.find_keys(&mut self.keys);
-        batch.bytes = self.requests.bytes();
-        batch.bad_lines = self.bad_lines;
         Ok(batch)
     }
 }

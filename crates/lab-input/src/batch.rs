@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use windowpane_core::{Cost, Nanos};
 
+use crate::held::{Place, Sink};
 use crate::input::Fields;
 use crate::keys::Keys;
 use crate::lines::LONGEST_LINE;
@@ -19,6 +20,8 @@ const BYTES: usize = 1 << 20;
 
 /// One request.
 pub struct Request {
+    /// The input's number, counting from 0.
+    pub input: u32,
     /// The line's number in the input.
     pub line: u64,
     /// The time, in nanoseconds since the input's zero.
@@ -27,6 +30,8 @@ pub struct Request {
     pub cost: Cost,
     /// The key's number.
     pub key: u32,
+    /// Whether the service itself denied it, where the input says so.
+    pub denied: Option<bool>,
     time_text: Range<u32>,
     key_end: u32,
 }
@@ -74,23 +79,6 @@ impl Batch {
         self.requests.len() >= REQUESTS || self.text.len() >= BYTES
     }
 
-    /// Adds a request, whose key is still to be found.
-    pub(crate) fn push(&mut self, line: u64, fields: &Fields<'_>) {
-        // A line is at most as long as BYTES, so that all places fit 32 bits.
-        let start = self.text.len() as u32;
-        self.text.extend_from_slice(fields.time_text);
-        let time_end = self.text.len() as u32;
-        self.text.extend_from_slice(fields.key);
-        self.requests.push(Request {
-            line,
-            time: fields.time,
-            cost: fields.cost,
-            key: 0,
-            time_text: start..time_end,
-            key_end: self.text.len() as u32,
-        });
-    }
-
     /// Finds the numbers of the keys. They are all hashed first, since what is looked up one after the
     /// other, with nothing in between, is waited for together.
     pub(crate) fn find_keys(&mut self, keys: &mut Keys) {
@@ -110,6 +98,27 @@ impl Batch {
     /// The time of a request as it stood.
     pub fn time_text(&self, request: &Request) -> &[u8] {
         &self.text[request.time_text.start as usize..request.time_text.end as usize]
+    }
+}
+
+impl Sink for Batch {
+    /// Adds a request, whose key is still to be found.
+    fn push(&mut self, place: Place, fields: &Fields<'_>) {
+        // A line is at most as long as BYTES, so that all indices fit 32 bits.
+        let start = self.text.len() as u32;
+        self.text.extend_from_slice(fields.time_text);
+        let time_end = self.text.len() as u32;
+        self.text.extend_from_slice(fields.key);
+        self.requests.push(Request {
+            input: place.input,
+            line: place.line,
+            time: fields.time,
+            cost: fields.cost,
+            key: 0,
+            denied: fields.denied,
+            time_text: start..time_end,
+            key_end: self.text.len() as u32,
+        });
     }
 }
 

@@ -1,244 +1,161 @@
-//! CSV: records of fields, and which columns hold what.
-
-use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
-use windowpane_core::Cost;
-
-use crate::input::{Fields, Unexpected};
-use crate::lines::LONGEST_LINE;
-use crate::time::{TimeUnit, number, parse_time};
+//! What columns are called: by the caller, by default, and by a name that is near the default.
 
 /// What the columns are called. A column that is named must be there; of those that are not, the
-/// time must, and the key and the cost may be missing.
+/// time must, and the others may be missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ColumnNames {
-    /// The column of times; `time` if not named.
+    /// The column of times, or several joined by `+` whose texts are joined by a blank.
     pub time: Option<String>,
-    /// The column of keys; `key` if not named. Without it all requests are of one key.
+    /// The column of keys, or several joined by `,`. An empty name: all requests are of one key.
     pub key: Option<String>,
-    /// The columns whose sum is the cost, joined by `+`; `cost` if not named. Without it every
-    /// cost is 1.
+    /// The columns whose sum is the cost, joined by `+`. An empty name: every cost is 1.
     pub cost: Option<String>,
+    /// The column of the response's status.
+    pub status: Option<String>,
+    /// The column of the request's method.
+    pub method: Option<String>,
+    /// The column of the request's path.
+    pub path: Option<String>,
+    /// The column of the addresses that proxies forwarded the request for: the key is from there.
+    pub forwarded: Option<String>,
 }
 
-impl ColumnNames {
-    /// Whether any is named.
-    pub(crate) fn any(&self) -> bool {
-        self.time.is_some() || self.key.is_some() || self.cost.is_some()
-    }
+/// What columns are called where the caller names none: the first of the names that there is.
+pub(crate) struct Defaults {
+    pub(crate) time: &'static [&'static str],
+    pub(crate) key: &'static [&'static str],
+    pub(crate) cost: &'static [&'static str],
+    pub(crate) status: &'static [&'static str],
+    pub(crate) method: &'static [&'static str],
+    pub(crate) path: &'static [&'static str],
 }
 
-/// One record, taken apart into fields.
-pub(crate) struct Record {
-    core: Reader,
-    text: Vec<u8>,
-    /// Where the fields end in `text`.
-    ends: Vec<usize>,
-    used: usize,
-    fields: usize,
-    fed: usize,
+pub(crate) const CSV: Defaults = Defaults {
+    time: &["time"],
+    key: &["key"],
+    cost: &["cost"],
+    status: &["status"],
+    method: &["method"],
+    path: &["path"],
+};
+
+/// Access logs of every kind: `client` and `time` are names of ours.
+pub(crate) const LOG: Defaults = Defaults {
+    time: &["time"],
+    key: &["client"],
+    cost: &[],
+    status: &["status"],
+    method: &["method"],
+    path: &["path"],
+};
+
+/// W3C: IIS and CloudFront.
+pub(crate) const W3C: Defaults = Defaults {
+    time: &["date+time"],
+    key: &["c-ip"],
+    cost: &[],
+    status: &["sc-status"],
+    method: &["cs-method"],
+    path: &["cs-uri-stem"],
+};
+
+/// JSON lines: our own names, Caddy, Traefik, nginx, Envoy.
+pub(crate) const JSON: Defaults = Defaults {
+    time: &[
+        "time",
+        "ts",
+        "StartUTC",
+        "time_iso8601",
+        "msec",
+        "time_local",
+        "start_time",
+        "timestamp",
+        "@timestamp",
+    ],
+    key: &[
+        "key",
+        "request.client_ip",
+        "request.remote_ip",
+        "request.remote_addr",
+        "ClientHost",
+        "remote_addr",
+        "downstream_remote_address",
+        "client_ip",
+        "client",
+    ],
+    cost: &["cost"],
+    status: &["status", "DownstreamStatus", "response_code"],
+    method: &[
+        "request.method",
+        "RequestMethod",
+        "request_method",
+        "method",
+    ],
+    path: &["request.uri", "RequestPath", "request_uri", "path"],
+};
+
+/// Names that mean a time, a key or a cost, without case, blanks and dashes.
+const TIMES: &[&str] = &["time", "timestamp", "ts", "datetime", "date", "starttime"];
+const KEYS: &[&str] = &[
+    "key",
+    "keys",
+    "client",
+    "clientid",
+    "clientip",
+    "ip",
+    "ipaddress",
+    "address",
+    "remoteaddr",
+    "user",
+    "userid",
+    "account",
+    "accountid",
+    "tenant",
+    "tenantid",
+    "customer",
+    "apikey",
+];
+const COSTS: &[&str] = &["cost", "costs", "weight", "tokens", "permits", "units"];
+
+/// A column of a default name that is missing.
+#[derive(Clone, Copy)]
+pub(crate) enum Missing {
+    Time,
+    Key,
+    Cost,
 }
 
-/// Where a record stands after a line.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Fed {
-    /// It is complete.
-    Complete,
-    /// It goes on in the next line: a quote is open.
-    Open,
-    /// It is longer than a line may be, and was given up.
-    TooLong,
-}
-
-impl Record {
-    pub(crate) fn new() -> Record {
-        let mut record = Record {
-            // A bare `\r` does not end a record: line numbers count `\n`.
-            core: ReaderBuilder::new()
-                .terminator(Terminator::Any(b'\n'))
-                .build(),
-            text: Vec::new(),
-            ends: Vec::new(),
-            used: 0,
-            fields: 0,
-            fed: 0,
+impl Missing {
+    /// The first of these columns that may be meant by it.
+    pub(crate) fn near<'a>(self, mut columns: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+        let names = match self {
+            Missing::Time => TIMES,
+            Missing::Key => KEYS,
+            Missing::Cost => COSTS,
         };
-        record.clear();
-        record
-    }
-
-    /// Forgets the record so far.
-    pub(crate) fn clear(&mut self) {
-        self.core.reset();
-        // A blank line is nothing to it; but from then on it takes no byte order mark away, which is
-        // the input's to have, once, and no record's.
-        let _ = self.core.read_record(b"\n", &mut [0], &mut [0]);
-        (self.used, self.fields, self.fed) = (0, 0, 0);
-    }
-
-    /// Adds a line that is not blank, or is inside an open quote, with its end.
-    pub(crate) fn feed(&mut self, line: &[u8]) -> Fed {
-        self.fed += line.len();
-        if self.fed > LONGEST_LINE {
-            return Fed::TooLong;
-        }
-        let mut complete = self.read(line);
-        if !complete && !line.ends_with(b"\n") {
-            complete = self.read(b"\n");
-        }
-        if !complete {
-            return Fed::Open;
-        }
-        if line.ends_with(b"\r\n")
-            && let Some(last) = self.ends[..self.fields].last_mut()
-        {
-            // Not part of the field but of the line's end.
-            *last -= 1;
-        }
-        Fed::Complete
-    }
-
-    /// Whether the record is complete.
-    fn read(&mut self, mut line: &[u8]) -> bool {
-        loop {
-            // Fields hold no more than what was fed, and end at no more places than it has bytes.
-            let (text, ends) = (self.used + line.len() + 1, self.fields + line.len() + 1);
-            self.text.resize(text.max(self.text.len()), 0);
-            self.ends.resize(ends.max(self.ends.len()), 0);
-            let (result, read, written, ended) = self.core.read_record(
-                line,
-                &mut self.text[self.used..],
-                &mut self.ends[self.fields..],
-            );
-            self.used += written;
-            self.fields += ended;
-            line = &line[read..];
-            match result {
-                ReadRecordResult::Record => return true,
-                ReadRecordResult::InputEmpty | ReadRecordResult::End => return false,
-                ReadRecordResult::OutputFull | ReadRecordResult::OutputEndsFull => {}
-            }
-        }
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.fields
-    }
-
-    /// A field, by its index below [`len`](Self::len).
-    pub(crate) fn field(&self, index: usize) -> &[u8] {
-        let start = match index {
-            0 => 0,
-            _ => self.ends[index - 1],
-        };
-        &self.text[start..self.ends[index]]
-    }
-}
-
-/// Which columns hold what.
-#[derive(Debug)]
-pub(crate) struct Columns {
-    time: usize,
-    key: Option<usize>,
-    costs: Vec<usize>,
-    /// The names of the cost columns, joined by `+`.
-    cost_names: String,
-    count: usize,
-}
-
-impl Columns {
-    /// Finds the columns in a header, or says what was expected of it.
-    pub(crate) fn find(header: &Record, names: &ColumnNames) -> Result<Columns, String> {
-        let find = |name: &str| {
-            (0..header.len())
-                .find(|index| header.field(*index).trim_ascii() == name.as_bytes())
-                .ok_or_else(|| format!("a CSV header with a column `{name}`"))
-        };
-        let optional = |name: &Option<String>, default: &str| match name {
-            Some(name) => name.split('+').map(find).collect(),
-            None => Ok(Vec::from_iter(find(default).ok())),
-        };
-        Ok(Columns {
-            time: find(names.time.as_deref().unwrap_or("time"))?,
-            key: match &names.key {
-                Some(name) => Some(find(name)?),
-                None => find("key").ok(),
-            },
-            costs: optional(&names.cost, "cost")?,
-            cost_names: names.cost.clone().unwrap_or_else(|| "cost".into()),
-            count: header.len(),
+        columns.find(|column| {
+            let plain = column.chars().filter(|c| c.is_alphanumeric());
+            let plain: String = plain.flat_map(char::to_lowercase).collect();
+            names.contains(&&plain[..])
         })
     }
-
-    /// The request in a record.
-    pub(crate) fn request<'a>(
-        &self,
-        record: &'a Record,
-        unit: TimeUnit,
-    ) -> Result<Fields<'a>, Unexpected<'a>> {
-        if record.len() != self.count {
-            let (expected, found) = (plural(self.count), plural(record.len()));
-            return Err(Unexpected {
-                expected: format!("{expected} as in the header, not {found}"),
-                found: None,
-            });
-        }
-        let time_text = record.field(self.time);
-        let time = parse_time(time_text, unit).map_err(|error| Unexpected {
-            expected: error.to_string(),
-            found: Some(time_text),
-        })?;
-        Ok(Fields {
-            time,
-            time_text,
-            key: self.key.map_or(b"", |index| record.field(index)),
-            cost: self.cost(record)?,
-        })
-    }
-
-    fn cost<'a>(&self, record: &'a Record) -> Result<Cost, Unexpected<'a>> {
-        if self.costs.is_empty() {
-            return Ok(Cost::ONE);
-        }
-        let mut sum = Some(0_u64);
-        for index in &self.costs {
-            let field = record.field(*index);
-            let digits = field.trim_ascii();
-            let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
-            let cost = number(digits).filter(|_| is_number);
-            let cost = cost.ok_or_else(|| self.not_a_cost(field))?;
-            sum = sum.and_then(|sum| sum.checked_add(cost));
-        }
-        let cost = sum.and_then(Cost::new);
-        cost.ok_or_else(|| match (&self.costs[..], sum) {
-            ([index], _) => self.not_a_cost(record.field(*index)),
-            (_, sum) => Unexpected {
-                expected: format!(
-                    "a cost from 1 to {} as the sum of the columns {}, not {}",
-                    u64::MAX,
-                    self.cost_names,
-                    sum.map_or("more", |_| "0"),
-                ),
-                found: None,
-            },
-        })
-    }
-
-    /// That a field of a cost is none.
-    fn not_a_cost<'a>(&self, field: &'a [u8]) -> Unexpected<'a> {
-        let most = u64::MAX;
-        Unexpected {
-            expected: match self.costs.len() {
-                1 => format!("a cost: a whole number from 1 to {most}"),
-                _ => format!("parts of a cost: whole numbers up to {most}"),
-            },
-            found: Some(field),
-        }
-    }
 }
 
-fn plural(columns: usize) -> String {
-    match columns {
-        1 => "1 column".into(),
-        n => format!("{n} columns"),
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_names_differ_by_case_and_dashes_or_mean_the_same() {
+        let near =
+            |missing: Missing, columns: &[&'static str]| missing.near(columns.iter().copied());
+        assert_eq!(near(Missing::Key, &["time", "client"]), Some("client"));
+        assert_eq!(near(Missing::Key, &["Time", "Key"]), Some("Key"));
+        assert_eq!(near(Missing::Key, &["API-Key"]), Some("API-Key"));
+        assert_eq!(near(Missing::Cost, &["time", "Cost"]), Some("Cost"));
+        assert_eq!(near(Missing::Time, &["Timestamp"]), Some("Timestamp"));
+        let trace = ["TIMESTAMP", "ContextTokens", "GeneratedTokens"];
+        assert_eq!(near(Missing::Key, &trace), None);
+        assert_eq!(near(Missing::Cost, &trace), None);
     }
 }

@@ -11,21 +11,53 @@ use crate::time::{TimeError, TimeUnit, in_unit, leading_digits};
 /// [`TimeError::MalformedClf`], [`TimeError::OutOfRange`].
 pub(crate) fn parse_clf_time(text: &[u8]) -> Result<Nanos, TimeError> {
     let mut rest = Scanner(text);
-    let read = |rest: &mut Scanner<'_>| {
-        let day = rest.number(2)?;
-        rest.one_of(b"/")?;
-        let month = rest.month()?;
-        rest.one_of(b"/")?;
-        let year = rest.number(4)?;
-        rest.one_of(b":")?;
-        let clock = rest.clock()?;
-        rest.one_of(b" ")?;
-        let sign = rest.one_of(b"+-")?;
-        let offset = offset(sign, rest.number(2)?, rest.number(2)?)?;
-        let days = days_since_1970(year, month, day)?;
-        rest.0.is_empty().then_some(days * 86_400 + clock - offset)
+    let seconds = log_seconds(&mut rest).and_then(|seconds| {
+        let offset = log_offset(&mut rest)?;
+        rest.0.is_empty().then_some(seconds - offset)
+    });
+    from_seconds(seconds.ok_or(TimeError::MalformedClf)?, 0)
+}
+
+/// The same with decimals of the second, and without an offset in UTC: `06/Feb/2009:12:14:14.655`.
+///
+/// # Errors
+/// [`TimeError::MalformedClf`], [`TimeError::TooManyDecimals`], [`TimeError::OutOfRange`].
+pub(crate) fn parse_log_time(text: &[u8]) -> Result<Nanos, TimeError> {
+    let mut rest = Scanner(text);
+    let seconds = log_seconds(&mut rest).ok_or(TimeError::MalformedClf)?;
+    let mut nanos = 0;
+    if rest.one_of(b".").is_some() {
+        let (decimals, after) = rest.0.split_at(leading_digits(rest.0));
+        rest = Scanner(after);
+        nanos = in_unit(b"0", decimals, TimeUnit::Seconds)?;
+    }
+    let offset = match rest.0.is_empty() {
+        true => 0,
+        false => log_offset(&mut rest).ok_or(TimeError::MalformedClf)?,
     };
-    from_seconds(read(&mut rest).ok_or(TimeError::MalformedClf)?, 0)
+    match rest.0.is_empty() {
+        true => from_seconds(seconds - offset, nanos),
+        false => Err(TimeError::MalformedClf),
+    }
+}
+
+/// `12/May/2024:00:00:17`, in seconds.
+fn log_seconds(rest: &mut Scanner<'_>) -> Option<i64> {
+    let day = rest.number(2)?;
+    rest.one_of(b"/")?;
+    let month = rest.month()?;
+    rest.one_of(b"/")?;
+    let year = rest.number(4)?;
+    rest.one_of(b":")?;
+    let clock = rest.clock()?;
+    Some(days_since_1970(year, month, day)? * 86_400 + clock)
+}
+
+/// ` +0200`, in seconds.
+fn log_offset(rest: &mut Scanner<'_>) -> Option<i64> {
+    rest.one_of(b" ")?;
+    let sign = rest.one_of(b"+-")?;
+    offset(sign, rest.number(2)?, rest.number(2)?)
 }
 
 /// Reads `YYYY-MM-DD HH:MM:SS[.FRACTION][Z|+HH:MM|-HH:MM]`; `unit` is what a number would have had.

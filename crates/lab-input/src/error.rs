@@ -4,7 +4,7 @@ use std::io;
 
 use thiserror::Error;
 
-use crate::input::BadLine;
+use crate::bad_line::BadLine;
 
 /// Why requests cannot be read. Each message is one line.
 #[derive(Debug, Error)]
@@ -34,4 +34,15 @@ pub enum InputError {
         /// The line.
         bad: BadLine,
     },
+    /// More inputs than can be open at once.
+    #[error("expected at most {most} inputs at once, found {found}; --sort reads them one by one")]
+    TooManyInputs {
+        /// How many can be open.
+        most: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// A file of the sort cannot be written or read.
+    #[error("cannot sort in the folder for temporary files (TMPDIR): {0}")]
+    Sort(io::Error),
 }

@@ -1,29 +1,22 @@
-//! Recorded requests, read as a stream from CSV or an access log.
+//! Recorded requests, read as a stream in any of the formats.
 
-use std::fmt;
 use std::io::{self, Read};
 
 use windowpane_core::{Cost, Nanos};
 
-use crate::clf;
-use crate::columns::{ColumnNames, Columns, Fed, Record};
+use crate::bad_line::{BadKind, BadLine, Unexpected};
+use crate::columns::{self, ColumnNames};
+use crate::detect;
 use crate::error::InputError;
-use crate::excerpt::excerpt;
-use crate::lines::{LONGEST_LINE, Line, Lines, without_end};
+use crate::fields::Selection;
+use crate::filter::Filter;
+use crate::format::Format;
+use crate::formats::{Span, alb, clf, haproxy, json, w3c};
+use crate::key::KeyOptions;
+use crate::lines::{Line, Lines, without_end};
+use crate::open::{FIELDS, columns_used, header, named, of_log, open_csv, open_json, open_w3c};
+use crate::record::{Record, RecordRead, read_record, too_long};
 use crate::time::TimeUnit;
-
-/// The format of the input.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Format {
-    /// Comma-separated values with a header.
-    Csv,
-    /// The common or combined log format; the key is the client's address, every cost is 1.
-    Clf,
-    /// An access log if the first line has a time in brackets, or is no CSV header and one of the
-    /// few lines after it is of an access log; CSV otherwise, and where columns are named.
-    #[default]
-    Auto,
-}
 
 /// How the input is to be read.
 #[derive(Clone, Debug, Default)]
@@ -32,8 +25,16 @@ pub struct InputOptions {
     pub format: Format,
     /// The unit of times that are numbers.
     pub unit: TimeUnit,
-    /// What the columns of CSV are called.
+    /// What the columns are called.
     pub columns: ColumnNames,
+    /// How keys are made of them.
+    pub keys: KeyOptions,
+    /// Which requests are taken.
+    pub filter: Filter,
+    /// The statuses with which the service itself denied a request.
+    pub denied: Vec<u16>,
+    /// Receives notes on how the input is read.
+    pub say: Option<fn(&str)>,
 }
 
 /// What one line says.
@@ -44,64 +45,45 @@ pub(crate) struct Fields<'a> {
     pub(crate) time_text: &'a [u8],
     pub(crate) key: &'a [u8],
     pub(crate) cost: Cost,
-}
-
-/// What was expected of a line, and what stood there instead where it helps to see it.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Unexpected<'a> {
-    pub(crate) expected: String,
-    pub(crate) found: Option<&'a [u8]>,
-}
-
-impl Unexpected<'_> {
-    fn at(self, line: u64) -> BadLine {
-        BadLine {
-            line,
-            expected: self.expected,
-            found: self
-                .found
-                .map(|found| excerpt(&String::from_utf8_lossy(found))),
-        }
-    }
-}
-
-/// A line that is no request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadLine {
-    /// The line's number in the input, counting from 1.
-    pub line: u64,
-    /// What was expected.
-    pub expected: String,
-    /// What stood there instead, shortened, where it helps to see it.
-    pub found: Option<String>,
-}
-
-impl fmt::Display for BadLine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "expected {}", self.expected)?;
-        match &self.found {
-            Some(found) => write!(f, ", found `{found}`"),
-            None => Ok(()),
-        }
-    }
+    /// Whether the service itself denied it, where the input says so.
+    pub(crate) denied: Option<bool>,
 }
 
 /// What comes next in the input.
 #[derive(Debug)]
 pub(crate) enum Next<'a> {
     Request(u64, Fields<'a>),
+    /// No filter takes it.
+    LeftOut,
+    /// It says something about those after it.
+    Directive,
     Bad(BadLine),
     End,
 }
 
-enum Parser {
+/// How lines are taken apart.
+pub(crate) enum Parser {
     Csv {
         record: Box<Record>,
-        columns: Columns,
+        count: usize,
         /// A quote that is open at the end of a line before this one is not followed.
         alone_before: u64,
     },
-    Clf,
+    Json {
+        names: Vec<String>,
+        cells: Box<json::Cells>,
+    },
+    W3c {
+        count: usize,
+        options: Box<InputOptions>,
+        spans: Vec<Span>,
+    },
+    Clf {
+        with_tail: bool,
+        spans: Vec<Span>,
+    },
+    Alb(Vec<Span>),
+    Haproxy(Vec<Span>),
 }
 
 /// Why nothing can be read from an input.
@@ -137,8 +119,9 @@ impl From<io::Error> for OpenError {
 /// A stream of requests.
 pub struct Requests<R> {
     lines: Lines<R>,
-    unit: TimeUnit,
+    selection: Selection,
     parser: Parser,
+    format: Format,
 }
 
 impl<R: Read> Requests<R> {
@@ -148,33 +131,55 @@ impl<R: Read> Requests<R> {
     /// # Errors
     /// [`InputError`].
     pub fn open(source: R, input: &str, options: &InputOptions) -> Result<Requests<R>, InputError> {
-        Self::begin(source, options).map_err(|error| error.of(input))
+        Self::begin(source, input, options).map_err(|error| error.of(input))
     }
 
-    fn begin(source: R, options: &InputOptions) -> Result<Requests<R>, OpenError> {
+    pub(crate) fn begin(
+        source: R,
+        input: &str,
+        options: &InputOptions,
+    ) -> Result<Requests<R>, OpenError> {
         let mut lines = Lines::new(source);
-        let is_clf = match options.format {
-            Format::Csv => false,
-            Format::Clf => true,
-            Format::Auto => !options.columns.any() && is_access_log(&mut lines)?,
+        let format = match options.format {
+            Format::Auto => detect::format(&mut lines, options)?,
+            format => format,
         };
-        let parser = match is_clf {
-            true => Parser::Clf,
-            false => open_csv(&mut lines, options)?,
+        let (parser, selection, columns) = match format {
+            Format::Csv | Format::Auto => open_csv(&mut lines, options)?,
+            Format::Json => open_json(&mut lines, options)?,
+            Format::W3c => open_w3c(&mut lines, options)?,
+            Format::Clf => {
+                let (selection, columns) = of_log(clf::NAMES, format, options)?;
+                let with_tail = columns_used(clf::NAMES, &options.columns, clf::TAIL);
+                let spans = Vec::new();
+                (Parser::Clf { with_tail, spans }, selection, columns)
+            }
+            Format::Alb => {
+                let (selection, columns) = of_log(alb::NAMES, format, options)?;
+                (Parser::Alb(Vec::new()), selection, columns)
+            }
+            Format::Haproxy => {
+                let (selection, columns) = of_log(haproxy::NAMES, format, options)?;
+                (Parser::Haproxy(Vec::new()), selection, columns)
+            }
         };
+        // Of CSV all of whose columns are used, nothing can be mistaken.
+        let is_plain = format == Format::Csv && selection.uses_all(columns.len());
+        if let (Format::Auto, Some(say), false) = (options.format, options.say, is_plain) {
+            let what = selection.description(|index| &columns[index]);
+            say(&format!("{input}: read as {}: {what}", format.name()));
+        }
         Ok(Requests {
             lines,
-            unit: options.unit,
+            selection,
             parser,
+            format,
         })
     }
 
     /// The format, known by now.
-    pub fn format(&self) -> Format {
-        match self.parser {
-            Parser::Csv { .. } => Format::Csv,
-            Parser::Clf => Format::Clf,
-        }
+    pub(crate) fn format(&self) -> Format {
+        self.format
     }
 
     /// How many bytes have been read.
@@ -184,158 +189,126 @@ impl<R: Read> Requests<R> {
 
     /// The next request or bad line.
     pub(crate) fn next(&mut self) -> io::Result<Next<'_>> {
-        let (line, fields) = match &mut self.parser {
+        let Requests {
+            lines,
+            selection,
+            parser,
+            format,
+        } = self;
+        let parser = match parser {
             Parser::Csv {
                 record,
-                columns,
+                count,
                 alone_before,
-            } => {
-                let read = match read_record(&mut self.lines, record, *alone_before)? {
-                    RecordRead::End => return Ok(Next::End),
-                    RecordRead::Bad(bad) => Err(bad),
-                    RecordRead::At(line) => {
-                        let fields = columns.request(record, self.unit);
-                        fields
-                            .map(|fields| (line, fields))
-                            .map_err(|unexpected| unexpected.at(line))
-                    }
-                };
-                return Ok(match read {
-                    Ok((line, fields)) => {
-                        self.lines.release();
-                        Next::Request(line, fields)
-                    }
-                    Err(bad) => {
-                        // The quote that made one record of several lines may be a stray one, and
-                        // the lines sound. Each is read at most once more: those up to where the
-                        // record came to its end do not begin such a record again.
-                        if let Some(latest) = self.lines.back() {
-                            *alone_before = latest;
-                        }
-                        Next::Bad(bad)
-                    }
+            } => return next_record(lines, selection, record, *count, alone_before),
+            other => other,
+        };
+        let (line, text) = match lines.next_not_blank()? {
+            Line::End => {
+                selection.end();
+                return Ok(Next::End);
+            }
+            Line::TooLong(line) => return Ok(Next::Bad(too_long(line))),
+            Line::Text(line, text) => (line, without_end(text)),
+        };
+        let (is_one, spans) = match parser {
+            Parser::Csv { .. } => return Ok(Next::Directive),
+            Parser::Json { names, cells } => {
+                return Ok(match json::read(text, names, cells) {
+                    Ok(()) => answer(line, selection.request(|index| cells.field(index))),
+                    Err(_) => Next::Bad(not_of(*format, text).at(line)),
                 });
             }
-            Parser::Clf => match self.lines.next_not_blank()? {
-                Line::End => return Ok(Next::End),
-                Line::TooLong(line) => return Ok(Next::Bad(too_long(line))),
-                Line::Text(line, text) => (line, clf::parse(without_end(text))),
-            },
+            Parser::W3c {
+                count,
+                options,
+                spans,
+            } => {
+                if text.starts_with(b"#") {
+                    if let Some(names) = w3c::names(text) {
+                        match named(&names, &columns::W3C, options, FIELDS) {
+                            Ok(found) => (*selection, *count) = (found, names.len()),
+                            Err(expected) => {
+                                return Ok(Next::Bad(header(expected, text, line)));
+                            }
+                        }
+                    }
+                    return Ok(Next::Directive);
+                }
+                (w3c::split(text, *count, spans), &*spans)
+            }
+            Parser::Clf { with_tail, spans } => (clf::split(text, *with_tail, spans), &*spans),
+            Parser::Alb(spans) => (alb::split(text, spans), &*spans),
+            Parser::Haproxy(spans) => (haproxy::split(text, spans), &*spans),
         };
-        Ok(match fields {
-            Ok(fields) => Next::Request(line, fields),
-            Err(unexpected) => Next::Bad(unexpected.at(line)),
+        Ok(match is_one {
+            true => answer(
+                line,
+                selection
+                    .request(|index| spans.get(index).map_or(b"", |(from, to)| &text[*from..*to])),
+            ),
+            false => Next::Bad(not_of(*format, text).at(line)),
         })
     }
 }
 
-/// How many of the first lines are looked at for one of an access log.
-const FIRST_LINES: usize = 8;
-
-/// Whether the input is an access log: its first line looks like one, or is garbage before some.
-fn is_access_log<R: Read>(lines: &mut Lines<R>) -> Result<bool, OpenError> {
-    let is_settled = match lines.next_not_blank()? {
-        Line::End => return Err(OpenError::Empty),
-        Line::TooLong(line) => return Err(OpenError::Header(too_long(line))),
-        Line::Text(_, text) if clf::looks_like(text) => Some(true),
-        Line::Text(_, text) => {
-            let mut record = Record::new();
-            let is_header = record.feed(text) == Fed::Complete
-                && Columns::find(&record, &ColumnNames::default()).is_ok();
-            is_header.then_some(false)
-        }
-    };
-    lines.again();
-    if let Some(is_access_log) = is_settled {
-        return Ok(is_access_log);
+fn answer<'a>(line: u64, read: Result<Option<Fields<'a>>, Unexpected<'a>>) -> Next<'a> {
+    match read {
+        Ok(Some(fields)) => Next::Request(line, fields),
+        Ok(None) => Next::LeftOut,
+        Err(unexpected) => Next::Bad(unexpected.at(line)),
     }
-    lines.hold();
-    let mut found = false;
-    for _ in 0..FIRST_LINES {
-        match lines.next_not_blank()? {
-            Line::Text(_, text) => found |= clf::parse(without_end(text)).is_ok(),
-            Line::TooLong(_) | Line::End => break,
-        }
-    }
-    lines.back();
-    Ok(found)
 }
 
-fn open_csv<R: Read>(lines: &mut Lines<R>, options: &InputOptions) -> Result<Parser, OpenError> {
-    let mut record = Box::new(Record::new());
-    let line = match read_record(lines, &mut record, 0)? {
-        RecordRead::End => return Err(OpenError::Empty),
-        RecordRead::Bad(bad) => return Err(OpenError::Header(bad)),
-        RecordRead::At(line) => line,
-    };
-    let columns = Columns::find(&record, &options.columns).map_err(|mut expected| {
-        if options.format == Format::Auto && !options.columns.any() {
-            expected.push_str(", or a line of the common or combined log format");
-        }
-        let names: Vec<&[u8]> = (0..record.len()).map(|index| record.field(index)).collect();
-        let found = names.join(&b","[..]);
-        let found = Some(&found[..]);
-        OpenError::Header(Unexpected { expected, found }.at(line))
-    })?;
-    lines.release();
-    Ok(Parser::Csv {
-        record,
-        columns,
-        alone_before: 0,
-    })
-}
-
-/// What came of reading a record.
-enum RecordRead {
-    /// It began in this line.
-    At(u64),
-    Bad(BadLine),
-    End,
-}
-
-/// Reads a record. If it is of several lines, those after the first are held.
-fn read_record<R: Read>(
+fn next_record<'a, R: Read>(
     lines: &mut Lines<R>,
-    record: &mut Record,
-    alone_before: u64,
-) -> io::Result<RecordRead> {
-    record.clear();
-    let (first, mut fed) = match lines.next_not_blank()? {
-        Line::End => return Ok(RecordRead::End),
-        Line::TooLong(line) => return Ok(RecordRead::Bad(too_long(line))),
-        Line::Text(line, text) => (line, record.feed(text)),
-    };
-    if fed == Fed::Open {
-        if first < alone_before {
-            return Ok(RecordRead::Bad(never_closed(first)));
+    selection: &'a mut Selection,
+    record: &'a mut Record,
+    count: usize,
+    alone_before: &mut u64,
+) -> io::Result<Next<'a>> {
+    let next = match read_record(lines, record, *alone_before)? {
+        RecordRead::End => {
+            selection.end();
+            return Ok(Next::End);
         }
-        lines.hold();
+        RecordRead::Bad(bad) => Next::Bad(bad),
+        RecordRead::At(line) if record.len() != count => {
+            let (expected, found) = (plural(count), plural(record.len()));
+            let unexpected = Unexpected {
+                kind: BadKind::Fields,
+                expected: format!("{expected} as in the header, not {found}"),
+                found: None,
+            };
+            Next::Bad(unexpected.at(line))
+        }
+        RecordRead::At(line) => answer(line, selection.request(|index| record.field(index))),
+    };
+    match next {
+        // The quote that made one record of several lines may be a stray one, and the lines sound.
+        // Each is read at most once more: those up to where the record came to its end do not begin
+        // such a record again.
+        Next::Bad(_) => {
+            if let Some(latest) = lines.back() {
+                *alone_before = latest;
+            }
+        }
+        _ => lines.release(),
     }
-    while fed == Fed::Open {
-        fed = match lines.next()? {
-            Line::Text(_, text) => record.feed(text),
-            Line::TooLong(_) => Fed::TooLong,
-            Line::End => return Ok(RecordRead::Bad(never_closed(first))),
-        };
-    }
-    Ok(match fed {
-        Fed::TooLong => RecordRead::Bad(too_long(first)),
-        _ => RecordRead::At(first),
-    })
+    Ok(next)
 }
 
-fn never_closed(line: u64) -> BadLine {
-    BadLine {
-        line,
-        expected: "a closing quote before the end of the input".into(),
-        found: None,
+fn plural(columns: usize) -> String {
+    match columns {
+        1 => "1 column".into(),
+        n => format!("{n} columns"),
     }
 }
 
-fn too_long(line: u64) -> BadLine {
-    BadLine {
-        line,
-        expected: format!("a line of at most {LONGEST_LINE} bytes (is a quote left open?)"),
-        found: None,
+fn not_of(format: Format, text: &[u8]) -> Unexpected<'_> {
+    Unexpected {
+        kind: BadKind::Format,
+        expected: format.line().into(),
+        found: Some(text),
     }
 }

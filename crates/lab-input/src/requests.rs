@@ -30,6 +30,7 @@ pub fn requests(
                 let input = input.into();
                 return Err(InputError::BadLine { input, bad });
             }
+            Next::LeftOut | Next::Directive => {}
             Next::End => return Ok(()),
         }
     }

@@ -5,16 +5,19 @@ use std::io::Read;
 
 use windowpane_core::{Cost, Nanos, Quotas};
 use windowpane_lab_contestants::registry::{self, Algorithm, BuildOptions, ORACLE};
-use windowpane_lab_input::{Ahead, Batch, Format, InputError, InputOptions, Keys, Requests};
+use windowpane_lab_input::{
+    Ahead, Batch, Input, InputError, InputOptions, Keys, Order, ReadSummary, Stream,
+};
 use windowpane_mutex_log::OnRegression;
 
 use super::error::ReplayError;
 use super::judge::Judge;
 use super::run::{Answer, Meter, Run};
+use super::steps_back::StepsBack;
 use super::summary::{
     AlgorithmSummary, Client, Comparison, InputSummary, MOST_DENIED, SCHEMA, Skipped, Summary,
 };
-use super::tally::Tally;
+use super::tally::{Service, Tally};
 
 /// What is to be replayed, and how.
 #[derive(Clone)]
@@ -31,6 +34,8 @@ pub struct Options {
     pub buckets: u32,
     /// How to read the input.
     pub input: InputOptions,
+    /// The order in which requests are decided.
+    pub order: Order,
     /// Whether lines that are no requests are counted and skipped.
     pub skip_bad: bool,
     /// Whether decisions are compared with the oracle.
@@ -52,6 +57,7 @@ impl Options {
             on_regression: build.on_regression,
             buckets: build.buckets,
             input: InputOptions::default(),
+            order: Order::default(),
             skip_bad: false,
             compare: true,
             detailed: false,
@@ -71,6 +77,8 @@ pub trait Observer {
 
 /// One request and what each algorithm answered.
 pub struct Decided<'a> {
+    /// The input's number, counting from 0.
+    pub input: u32,
     /// The line's number in the input.
     pub line: u64,
     /// The time, in nanoseconds since the input's zero.
@@ -135,14 +143,12 @@ struct Engine {
     requests: u64,
     earliest: Nanos,
     latest: Nanos,
+    /// Requests before the latest time of all.
+    steps_back: StepsBack,
 }
 
-/// Runs the requests of `source`, called `name` in messages, through the algorithms.
-///
-/// `observers` see every request with its answers; `progress` is told how far it is now and then.
-/// Memory: what the keys, their limiters and the judges take; the input is not kept. A request
-/// costs one look-up of its key, one decision an algorithm, and where it is compared one peek and
-/// at most one record more. A thread of its own reads ahead, by a few batches, and looks up the keys.
+/// Runs the requests of `source`, called `name` in messages, through the algorithms, as
+/// [`replay_inputs`] does.
 ///
 /// # Errors
 /// [`ReplayError`].
@@ -153,11 +159,30 @@ pub fn replay(
     observers: &mut [&mut dyn Observer],
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Summary, ReplayError> {
-    let requests = Requests::open(source, name, &options.input)?;
-    let format = requests.format();
+    let input = Input::new(name, move || Ok(Box::new(source) as _));
+    replay_inputs(vec![input], options, observers, progress)
+}
+
+/// Runs the requests of all inputs through the algorithms; several inputs are merged by time.
+///
+/// `observers` see every request with its answers; `progress` is called now and then.
+/// Memory: what the keys, their limiters and the oracle's logs take; the input is not kept. A request
+/// costs one look-up of its key, one decision an algorithm, and where it is compared one peek and
+/// at most one record more. A thread of its own reads ahead, by a few batches, and looks up the keys.
+///
+/// # Errors
+/// [`ReplayError`].
+pub fn replay_inputs(
+    inputs: Vec<Input>,
+    options: &Options,
+    observers: &mut [&mut dyn Observer],
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Summary, ReplayError> {
+    let stream = Stream::open(inputs, options.order, options.skip_bad, &options.input)?;
+    let names = stream.names().to_vec();
     let mut engine = Engine::new(options)?;
-    let mut ahead = Ahead::read(requests, name, options.skip_bad);
-    let (bad_lines, keys) = loop {
+    let mut ahead = Ahead::read(stream);
+    let (keys, read) = loop {
         let (batch, reader) = ahead.next()?;
         ahead = reader;
         engine.decide(&batch, observers)?;
@@ -166,32 +191,52 @@ pub fn replay(
             requests: engine.requests,
         });
         if batch.is_last {
-            break (batch.bad_lines, ahead.end());
+            break ahead.end();
         }
         ahead.give_back(batch);
     };
+    let name = match &names[..] {
+        [first, others @ ..] if !others.is_empty() => format!("{first} and {} more", others.len()),
+        names => names.concat(),
+    };
     if engine.requests == 0 {
-        let found = match (bad_lines, format) {
-            (0, Format::Csv) => "a header alone".into(),
-            (0, _) => "nothing".into(),
-            (bad, _) => format!("nothing but bad lines ({bad})"),
-        };
-        let input = name.into();
-        return Err(InputError::Empty { input, found }.into());
+        return Err(nothing(name, &read).into());
     }
     let input = InputSummary {
-        name: name.into(),
-        format: match format {
-            Format::Clf => "clf",
-            _ => "csv",
+        name,
+        names,
+        format: match read.formats[..] {
+            [only] => only,
+            _ => "several",
+        },
+        order: match options.order {
+            Order::AsGiven => "as given",
+            Order::Reordered(_) => "reordered",
+            Order::Sorted => "sorted",
         },
         requests: engine.requests,
         keys: keys.len() as u64,
-        bad_lines,
+        bad_lines: read.bad.lines,
         earliest_ns: engine.earliest,
         latest_ns: engine.latest,
+        steps_back: engine.steps_back.summary(),
+        left_out: read.left_out,
+        bad: read.bad,
     };
     Ok(engine.summary(input, &keys, options))
+}
+
+/// The error of inputs without a request.
+fn nothing(input: String, read: &ReadSummary) -> InputError {
+    let found = match (read.bad.lines, &read.formats[..]) {
+        (0, _) if read.left_out > 0 => {
+            format!("none that the filters take, of {}", read.left_out)
+        }
+        (0, ["csv"]) => "a header alone".into(),
+        (0, _) => "nothing".into(),
+        (bad, _) => format!("nothing but bad lines ({bad})"),
+    };
+    InputError::Empty { input, found }
 }
 
 impl Engine {
@@ -238,6 +283,7 @@ impl Engine {
             requests: 0,
             earliest: Nanos::MAX,
             latest: 0,
+            steps_back: StepsBack::default(),
         })
     }
 
@@ -254,7 +300,10 @@ impl Engine {
         for request in requests {
             self.requests_by_key[request.key as usize] += 1;
             self.earliest = self.earliest.min(request.time);
-            self.latest = self.latest.max(request.time);
+            match request.time < self.latest {
+                true => self.steps_back.count(request, self.latest),
+                false => self.latest = request.time,
+            }
         }
 
         let beside = match &mut self.oracle {
@@ -290,6 +339,7 @@ impl Engine {
         for observer in observers {
             for (index, request) in requests.iter().enumerate() {
                 observer.decided(&Decided {
+                    input: request.input,
                     line: request.line,
                     time: request.time,
                     time_text: batch.time_text(request),
@@ -315,6 +365,8 @@ impl Engine {
             denied: lane.tally.denied,
             errors: lane.tally.errors,
             keys_denied: lane.tally.keys_denied(),
+            against_service: Some(lane.tally.service).filter(|of| *of != Service::default()),
+            steps_back: lane.tally.steps_back.summary(),
             against_oracle: lane.judge.as_ref().map(|judge| Comparison {
                 false_allows: judge.false_allows,
                 false_denies: judge.false_denies,

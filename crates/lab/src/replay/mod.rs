@@ -3,6 +3,7 @@
 //! | where | what |
 //! |---|---|
 //! | `run`, `judge`, `tally` | one algorithm's limiters and decisions, judged by the oracle and counted |
+//! | `steps_back` | requests whose time is before another one's |
 //! | `engine` | all of it, from the first request to the summary |
 //! | `rows`, `summary`, `table` | what is written |
 //! | `report` | the page of `--report` |
@@ -15,17 +16,20 @@ mod judge;
 mod report;
 mod rows;
 mod run;
+mod steps_back;
 mod summary;
 mod table;
 mod tally;
 
-pub use engine::{Decided, Observer, Options, Progress, replay};
+pub use engine::{Decided, Observer, Options, Progress, replay, replay_inputs};
 pub use error::ReplayError;
 pub use judge::Overshoot;
 pub use report::Report;
 pub use rows::{Decisions, Disagreements};
 pub use run::{Answer, Meter};
+pub use steps_back::StepsBackSummary;
 pub use summary::{
     AlgorithmSummary, Client, Comparison, InputSummary, MOST_DENIED, SCHEMA, Skipped, Summary,
 };
-pub use table::render;
+pub use table::{number, render, span, step_back};
+pub use tally::Service;

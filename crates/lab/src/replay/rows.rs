@@ -17,12 +17,12 @@ pub struct Decisions(Rows);
 pub struct Disagreements(Rows);
 
 impl Decisions {
-    /// Begins with the header.
+    /// Begins with the header. If there are several inputs, a last column names that of the line.
     ///
     /// # Errors
     /// [`ReplayError::Output`].
-    pub fn new(output: Output) -> Result<Decisions, ReplayError> {
-        Ok(Decisions(Rows::new(output, &COLUMNS)?))
+    pub fn new(output: Output, inputs: &[String]) -> Result<Decisions, ReplayError> {
+        Ok(Decisions(Rows::new(output, &COLUMNS, inputs)?))
     }
 
     /// Ends the rows.
@@ -35,13 +35,13 @@ impl Decisions {
 }
 
 impl Disagreements {
-    /// Begins with the header.
+    /// Begins with the header. If there are several inputs, a last column names that of the line.
     ///
     /// # Errors
     /// [`ReplayError::Output`].
-    pub fn new(output: Output) -> Result<Disagreements, ReplayError> {
+    pub fn new(output: Output, inputs: &[String]) -> Result<Disagreements, ReplayError> {
         let columns = [&COLUMNS[..], &ORACLE_COLUMNS].concat();
-        Ok(Disagreements(Rows::new(output, &columns)?))
+        Ok(Disagreements(Rows::new(output, &columns, inputs)?))
     }
 
     /// Ends the rows.
@@ -97,18 +97,23 @@ const ORACLE_COLUMNS: [&str; 3] = [
 struct Rows {
     name: String,
     csv: csv::Writer<Output>,
+    /// The names of the inputs, if there are several.
+    inputs: Vec<String>,
     /// Digits of a number on their way.
     digits: Vec<u8>,
 }
 
 impl Rows {
-    fn new(output: Output, columns: &[&str]) -> Result<Rows, ReplayError> {
+    fn new(output: Output, columns: &[&str], inputs: &[String]) -> Result<Rows, ReplayError> {
+        let inputs = if inputs.len() > 1 { inputs } else { &[] };
         let mut rows = Rows {
             name: output.name().into(),
             csv: csv::Writer::from_writer(output),
+            inputs: inputs.to_vec(),
             digits: Vec::new(),
         };
-        let written = rows.csv.write_record(columns);
+        let input = (!inputs.is_empty()).then_some(&"input");
+        let written = rows.csv.write_record(columns.iter().chain(input));
         rows.check(written)?;
         Ok(rows)
     }
@@ -139,6 +144,9 @@ impl Rows {
         self.answer(answer)?;
         if let Some(oracle) = oracle {
             self.answer(oracle)?;
+        }
+        if let Some(input) = self.inputs.get(decided.input as usize) {
+            self.csv.write_field(input)?;
         }
         self.csv.write_record(None::<&[u8]>)
     }

@@ -4,7 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use windowpane_lab_input::BadLines;
+
 use super::judge::Overshoot;
+use super::steps_back::StepsBackSummary;
+use super::tally::Service;
 
 /// The name of the schema: changed whenever a field changes its meaning or goes.
 pub const SCHEMA: &str = "windowpane-replay/1";
@@ -40,9 +44,9 @@ pub const MOST_DENIED: usize = 10;
 /// What was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct InputSummary {
-    /// The input's name.
+    /// The input's name; of several the first and how many more.
     pub name: String,
-    /// `csv` or `clf`.
+    /// The format's name; `several` if inputs differ in it.
     pub format: &'static str,
     /// Requests.
     pub requests: u64,
@@ -54,6 +58,35 @@ pub struct InputSummary {
     pub earliest_ns: u64,
     /// The latest time.
     pub latest_ns: u64,
+    /// `as given`, `reordered` or `sorted`. Several inputs are merged by time.
+    #[serde(skip_serializing_if = "is_as_given")]
+    pub order: &'static str,
+    /// The names of all inputs.
+    #[serde(skip_serializing_if = "is_one")]
+    pub names: Vec<String>,
+    /// Requests before the latest of all that were decided before them; `None` if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps_back: Option<StepsBackSummary>,
+    /// Lines that no filter takes.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub left_out: u64,
+    /// What is wrong with the lines that were skipped; the JSON holds their number alone.
+    #[serde(skip)]
+    pub bad: BadLines,
+}
+
+// Fields that came later are written where they say something.
+
+fn is_as_given(order: &&str) -> bool {
+    *order == "as given"
+}
+
+fn is_one(names: &[String]) -> bool {
+    names.len() == 1
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// What one algorithm decided.
@@ -79,6 +112,12 @@ pub struct AlgorithmSummary {
     pub bytes_per_key: Option<f64>,
     /// Time spent on decisions, divided by their number.
     pub ns_per_decision: f64,
+    /// Beside the service's own decisions; `None` if the input holds none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against_service: Option<Service>,
+    /// Requests before the latest that it had accepted of their key; `None` if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps_back: Option<StepsBackSummary>,
 }
 
 /// One algorithm against the oracle.

@@ -7,7 +7,8 @@ use indicatif::HumanCount;
 use windowpane_core::format_nanos;
 use windowpane_lab_input::{excerpt, one_line};
 
-use super::summary::{AlgorithmSummary, Comparison, MOST_DENIED, Summary};
+use super::steps_back::StepsBackSummary;
+use super::summary::{AlgorithmSummary, Comparison, InputSummary, MOST_DENIED, Summary};
 
 /// The summary as text: what was read, a table of the algorithms, how to read it, and the clients
 /// that were denied most.
@@ -25,6 +26,8 @@ pub fn render(summary: &Summary) -> String {
         summary.quotas.join(" and "),
         algorithms(summary),
     );
+    text.push_str(&steps_back(summary));
+    text.push_str(&service(summary));
     text.push_str(&notes(summary));
     text.push_str(&most_denied(summary));
     text
@@ -78,6 +81,64 @@ pub(super) fn figures(algorithm: &AlgorithmSummary, unseen: &str) -> [String; 9]
         bytes.map_or(unseen.into(), |bytes| number(bytes.round() as u64)),
         format!("{:.1}", algorithm.ns_per_decision),
     ]
+}
+
+/// The requests that come after later ones, of the input and by limiter.
+fn steps_back(summary: &Summary) -> String {
+    let Some(all) = &summary.input.steps_back else {
+        return String::new();
+    };
+    let mut text = format!("time steps back: {}\n", step_back(all, &summary.input));
+    for algorithm in &summary.algorithms {
+        if let Some(of) = &algorithm.steps_back {
+            let _ = writeln!(
+                text,
+                "  {}: {} before the latest accepted of their key, at most by {}, first in line {}",
+                algorithm.name,
+                number(of.requests),
+                span(of.furthest_ns),
+                of.first_line,
+            );
+        }
+    }
+    text + "\n"
+}
+
+/// The limiters beside the service's own decisions.
+fn service(summary: &Summary) -> String {
+    let mut text = String::new();
+    for algorithm in &summary.algorithms {
+        if let Some(of) = &algorithm.against_service {
+            let _ = writeln!(
+                text,
+                "the service denied {}; {} denies {} of them, and {} that it did not",
+                number(of.both_deny + of.service_alone_denies),
+                algorithm.name,
+                number(of.both_deny),
+                number(of.limiter_alone_denies),
+            );
+        }
+    }
+    match text.is_empty() {
+        true => text,
+        false => text + "\n",
+    }
+}
+
+/// Steps back of an input in words.
+pub fn step_back(steps: &StepsBackSummary, input: &InputSummary) -> String {
+    let nth = usize::try_from(steps.first_input).unwrap_or(usize::MAX) - 1;
+    let of = match input.names.get(nth).filter(|_| input.names.len() > 1) {
+        Some(name) => format!(" of {}", one_line(name)),
+        None => String::new(),
+    };
+    format!(
+        "{} of {}, at most by {}, first in line {}{of}",
+        number(steps.requests),
+        count(input.requests, "request"),
+        span(steps.furthest_ns),
+        steps.first_line,
+    )
 }
 
 /// How to read the table.
@@ -140,7 +201,8 @@ fn align(table: &mut Table) {
     }
 }
 
-pub(super) fn number(number: u64) -> String {
+/// A number with its thousands divided.
+pub fn number(number: u64) -> String {
     HumanCount(number).to_string()
 }
 
@@ -159,7 +221,7 @@ pub(super) fn percent(share: f64) -> String {
 }
 
 /// A span of time to about three digits.
-pub(super) fn span(nanos: u64) -> String {
+pub fn span(nanos: u64) -> String {
     const SECOND: u64 = 1_000_000_000;
     let (unit, name) = match nanos {
         n if n >= 172_800 * SECOND => (86_400 * SECOND, "d"),

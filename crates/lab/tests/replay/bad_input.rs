@@ -147,10 +147,11 @@ fn an_input_that_is_missing_or_a_directory() {
         said.starts_with("error: cannot read missing.csv: No such file"),
         "{said}"
     );
+    // A folder stands for its files, and an output may not be one of them.
     let said = refused(&folder, "--quota 3/10s --algorithm all .");
     assert_eq!(
         said,
-        "error: cannot read .: it is a directory; expected a file"
+        "error: --decisions out.csv is the input's too; expected a place of its own"
     );
 }
 
@@ -226,7 +227,7 @@ fn a_header_without_the_columns() {
         "--quota 3/10s --algorithm all --format clf --key-column who in.csv",
     );
     assert!(
-        said.starts_with("error: an access log has no columns"),
+        said.starts_with("in.csv:1: expected a log in the format clf with a column `who`"),
         "{said}"
     );
 }
@@ -429,7 +430,7 @@ fn a_command_line_that_is_not_one() {
         "--quota 3/10s in.csv",
         "--quota 3/10s --algorithm all",
         "--quota 3/10s --algorithm all --time-unit m in.csv",
-        "--quota 3/10s --algorithm all --format json in.csv",
+        "--quota 3/10s --algorithm all --format xml in.csv",
         "--quota 3/10s --algorithm all --on-regression ignore in.csv",
         "--quota 3/10s --algorithm all --buckets 0 in.csv",
         "--quota 3/10s --algorithm all --buckets 3601 in.csv",

@@ -163,10 +163,20 @@ fn an_access_log_is_known_by_its_first_line_from_a_pipe_too() {
 fn bad_lines_are_skipped_and_counted_if_asked() {
     let input = "time,key,cost\nx,a,1\n0,a,1\n0,a\n0,a,0\n5,a,1\n";
     let folder = Folder::with("in", input);
-    let arguments =
-        "--quota 3/1s --algorithm mutex-log --skip-bad --decisions out.csv --json out.json in";
+    let arguments = "--quota 3/1s --algorithm mutex-log --skip-bad --max-bad 60% --decisions out.csv --json out.json in";
     let result = folder.replay(arguments);
-    assert_eq!(result.stderr(), "in: 3 bad lines are skipped\n");
+    let said = result.stderr();
+    assert!(
+        said.ends_with(
+            "in: 3 bad lines are skipped, 60.00 % of 5\n  \
+             1 other fields than the header, the first: in:4: expected 3 columns as in the header, not 2 columns\n  \
+             1 a time that is none, the first: in:2: expected a time: a whole or decimal number of ms, or a \
+             date-time such as 2023-11-16 18:17:03.97, found `x`\n  \
+             1 a cost that is none, the first: in:5: expected a cost: a whole number from 1 to \
+             18446744073709551615, found `0`\n"
+        ),
+        "{said}"
+    );
     result.ok();
     assert_eq!(column(&folder.read("out.csv"), "line"), ["3", "6"]);
     let json: serde_json::Value = serde_json::from_str(&folder.read("out.json")).unwrap();
@@ -174,6 +184,21 @@ fn bad_lines_are_skipped_and_counted_if_asked() {
         (&json["input"]["bad_lines"], &json["input"]["requests"]),
         (&3.into(), &2.into())
     );
+}
+
+#[test]
+fn more_bad_lines_than_allowed_end_with_status_3() {
+    let input = format!("time\n{}x\n", "1\n".repeat(99));
+    let folder = Folder::with("in", input);
+    let status = |options: &str| {
+        let arguments = format!("--quota 3/1s --algorithm mutex-log {options} --json out.json in");
+        let result = folder.replay(&arguments);
+        assert!(folder.read("out.json").contains("\"bad_lines\": 1"));
+        result.status()
+    };
+    assert_eq!(status("--skip-bad"), Some(0));
+    assert_eq!(status("--skip-bad --max-bad 0.9%"), Some(3));
+    assert_eq!(status("--skip-bad --max-bad 0.01"), Some(0));
 }
 
 #[test]
@@ -189,9 +214,10 @@ fn a_stray_quote_costs_its_own_line_alone() {
         let sound = rest.lines().filter(|line| *line != "\"").count();
         let folder = Folder::with("in", format!("time,key\n0,a\n{stray}{rest}"));
         let result = folder.replay(
-            "--quota 3/1s --algorithm mutex-log --no-compare --skip-bad --decisions out.csv in",
+            "--quota 3/1s --algorithm mutex-log --no-compare --skip-bad --max-bad 100% --decisions out.csv in",
         );
-        assert_eq!(result.stderr(), "in: 1 bad line is skipped\n");
+        let said = result.stderr();
+        assert!(said.contains("in: 1 bad line is skipped, "), "{said}");
         result.ok();
         let lines = column(&folder.read("out.csv"), "line");
         assert_eq!(lines[..2], ["2", "4"]);
@@ -207,8 +233,12 @@ fn lines_that_all_leave_a_quote_open_are_read_a_few_times_at_most() {
         "in",
         "time,key\n0,a\n".to_string() + &"\"a\",b\"c,\"\n".repeat(300_000),
     );
-    let result = folder.replay("--quota 3/1s --algorithm mutex-log --skip-bad in");
-    assert_eq!(result.stderr(), "in: 300000 bad lines are skipped\n");
+    let result = folder.replay("--quota 3/1s --algorithm mutex-log --skip-bad --max-bad 1 in");
+    let said = result.stderr();
+    assert!(
+        said.contains("in: 300000 bad lines are skipped, "),
+        "{said}"
+    );
     result.ok();
 }
 
@@ -217,7 +247,7 @@ fn garbage_before_an_access_log_is_a_bad_line_of_it() {
     let line = r#"10.0.0.1 - - [12/May/2024:00:00:17 +0000] "GET / HTTP/1.1" 200 5"#;
     for garbage in ["-- rotated --", "\"", "a,b,c"] {
         let input = format!("\n{garbage}\n{line}\n{line}\n");
-        let csv = decisions(input, "--skip-bad");
+        let csv = decisions(input, "--skip-bad --max-bad 100%");
         assert_eq!(column(&csv, "line"), ["3", "4"], "{garbage}");
         assert_eq!(column(&csv, "key"), ["10.0.0.1"; 2], "{garbage}");
     }

@@ -7,6 +7,8 @@ mod conformance;
 #[cfg(unix)]
 mod ending;
 mod formats;
+mod order;
 mod outputs;
 mod report;
 mod support;
+mod traps;

@@ -139,7 +139,7 @@ fn a_bad_line_leaves_no_page_and_what_was_there() {
     folder.replay(&format!("{ONE} --report page.html log.csv"));
     assert_eq!(folder.read("page.html"), "before");
 
-    let page = page(&folder, &format!("{ONE} --skip-bad"));
+    let page = page(&folder, &format!("{ONE} --skip-bad --max-bad 50%"));
     let verdict = texts(&page, "section[aria-labelledby=verdict] li");
     assert!(
         verdict

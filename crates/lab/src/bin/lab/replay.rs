@@ -1,8 +1,9 @@
 //! `lab replay`: recorded requests through the limiters.
 
-mod ending;
+pub(crate) mod ending;
+pub(crate) mod inputs;
 mod progress;
-mod source;
+pub(crate) mod said;
 
 use std::fs;
 use std::io::{self, Write};
@@ -13,19 +14,22 @@ use clap::{ArgAction, ValueEnum, value_parser};
 use windowpane_core::Quotas;
 use windowpane_lab::replay::{
     Decisions, Disagreements, Observer, Options, ReplayError, Report, Skipped, Summary, render,
-    replay,
+    replay_inputs,
 };
 use windowpane_lab_contestants::Info;
 use windowpane_lab_contestants::registry::{Algorithm, BuildOptions, ORACLE, algorithms};
 use windowpane_lab_ground::output::Output;
-use windowpane_lab_input::{ColumnNames, Format, InputError, InputOptions, TimeUnit, one_line};
+use windowpane_lab_input::{InputError, Order};
 use windowpane_mutex_log::OnRegression;
 
+use self::inputs::InputArgs;
 use self::progress::Bar;
-use self::source::Source;
+use self::said::tell;
 
 /// What a bad command line or a bad input ends with, as clap's own errors do.
-const BAD: u8 = 2;
+pub(crate) const BAD: u8 = 2;
+/// The status if more lines are skipped than `--max-bad` allows.
+pub(crate) const TOO_MANY_BAD: u8 = 3;
 
 fn after_help() -> String {
     let mut help = String::from("Limiters:\n");
@@ -54,7 +58,11 @@ Examples:
   From a pipe, the summary as JSON:
     zcat access.log.gz | cargo lab replay --quota 60/60s --algorithm cas-ring --json - -
 
-Exit status: 0 if all was replayed, 2 with one line on the standard error if not.";
+  Rotated logs of two servers, merged and sorted by time:
+    cargo lab replay --quota 60/60s --algorithm all --sort logs/server-1 logs/server-2
+
+Exit status: 0 if all was replayed, 2 with one line on the standard error if not, 3 if it was but
+more lines were skipped than --max-bad allows.";
 
 /// Runs recorded requests through the limiters and compares them with the oracle
 ///
@@ -73,30 +81,8 @@ pub(crate) struct Args {
     #[arg(long = "algorithm", value_name = "NAME[,NAME...]|all", required = true, value_delimiter = ',', action = ArgAction::Append)]
     algorithms: Vec<String>,
 
-    /// The recorded requests: a file, or `-` for the standard input
-    #[arg(value_name = "INPUT|-")]
-    input: PathBuf,
-
-    /// The unit of times that are numbers
-    #[arg(long, value_name = "UNIT", default_value = "ms")]
-    time_unit: TimeUnit,
-
-    /// How the input is written: CSV with a header, or common or combined log format (the key is
-    /// the client's address)
-    #[arg(long, value_name = "FORMAT", default_value = "auto")]
-    format: Format,
-
-    /// The CSV column of times [default: time]
-    #[arg(long, value_name = "NAME")]
-    time_column: Option<String>,
-
-    /// The CSV column of keys [default: key, and one key without it]
-    #[arg(long, value_name = "NAME")]
-    key_column: Option<String>,
-
-    /// The CSV column of costs, or several whose sum it is [default: cost, and 1 without it]
-    #[arg(long, value_name = "NAME[+NAME...]")]
-    cost_column: Option<String>,
+    #[command(flatten)]
+    input: InputArgs,
 
     /// A time before the latest one of its key counts as that one, or is an error (mutex-log only)
     #[arg(long, value_name = "WHAT", default_value = "clamp")]
@@ -123,10 +109,6 @@ pub(crate) struct Args {
     #[arg(long, value_name = "OUT.html|-")]
     report: Option<PathBuf>,
 
-    /// Count and skip lines that are no requests, rather than stop at the first
-    #[arg(long)]
-    skip_bad: bool,
-
     /// Do not run the oracle beside the limiters: faster, and less memory
     #[arg(long, conflicts_with = "disagreements")]
     no_compare: bool,
@@ -144,7 +126,8 @@ enum Regression {
 pub(crate) fn run(args: Args) -> ExitCode {
     ending::leave_nothing_unfinished();
     match run_all(&args) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::SUCCESS,
+        Ok(true) => ExitCode::from(TOO_MANY_BAD),
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(error @ ReplayError::Input(InputError::BadLine { .. })) => {
             // As compilers say it, for editors to find the place.
@@ -158,24 +141,21 @@ pub(crate) fn run(args: Args) -> ExitCode {
     }
 }
 
-/// One line on the standard error, whatever the names in it are made of. If nobody listens there, there is nobody to tell.
-fn tell(line: &str) {
-    let _ = writeln!(io::stderr(), "{}", one_line(line));
-}
-
-fn run_all(args: &Args) -> Result<(), ReplayError> {
+/// Returns whether too many lines were bad.
+fn run_all(args: &Args) -> Result<bool, ReplayError> {
     let options = args.options()?;
     args.check_outputs()?;
-    let source = Source::open(&args.input)?;
+    let (inputs, length) = args.input.open()?;
+    let names: Vec<String> = inputs.iter().map(|input| input.name.clone()).collect();
     let mut decisions = args
         .decisions
         .as_deref()
-        .map(|path| Decisions::new(Output::create(path)?))
+        .map(|path| Decisions::new(Output::create(path)?, &names))
         .transpose()?;
     let mut disagreements = args
         .disagreements
         .as_deref()
-        .map(|path| Disagreements::new(Output::create(path)?))
+        .map(|path| Disagreements::new(Output::create(path)?, &names))
         .transpose()?;
     let mut json = args.json.as_deref().map(Output::create).transpose()?;
     let mut page = args.report.as_deref().map(Output::create).transpose()?;
@@ -185,24 +165,18 @@ fn run_all(args: &Args) -> Result<(), ReplayError> {
     observers.extend(decisions.as_mut().map(|rows| rows as &mut dyn Observer));
     observers.extend(disagreements.as_mut().map(|rows| rows as &mut dyn Observer));
     observers.extend(report.as_mut().map(|report| report as &mut dyn Observer));
-    let mut bar = Bar::new(source.length, args.writes_to_stdout());
-    let summary = replay(
-        source.bytes,
-        &source.name,
-        &options,
-        &mut observers,
-        &mut |progress| bar.show(progress),
-    )?;
+    let mut bar = Bar::new(length, args.writes_to_stdout());
+    let summary = replay_inputs(inputs, &options, &mut observers, &mut |progress| {
+        bar.show(progress);
+    })?;
     drop(bar);
 
     for skipped in &summary.skipped {
         tell(&format!("left out {}: {}", skipped.name, skipped.reason));
     }
-    if summary.input.bad_lines > 0 {
-        let lines = summary.input.bad_lines;
-        let are = if lines == 1 { "line is" } else { "lines are" };
-        tell(&format!("{}: {lines} bad {are} skipped", source.name));
-    }
+    said::tell_notes();
+    said::steps_back(&summary.input, matches!(options.order, Order::Reordered(_)));
+    let too_many_bad = said::bad_lines(&summary.input, args.input.max_bad);
     if let Some(json) = &mut json {
         write_json(json, &summary).map_err(|error| ReplayError::output(json.name(), error))?;
     }
@@ -223,7 +197,7 @@ fn run_all(args: &Args) -> Result<(), ReplayError> {
         let printed = write!(io::stdout(), "{}", render(&summary));
         printed.map_err(|error| ReplayError::output("the standard output", error))?;
     }
-    Ok(())
+    Ok(too_many_bad)
 }
 
 fn write_json(output: &mut Output, summary: &Summary) -> io::Result<()> {
@@ -276,31 +250,12 @@ impl Args {
             skipped,
             on_regression,
             buckets: self.buckets,
-            input: self.input_options()?,
-            skip_bad: self.skip_bad,
+            input: self.input.options()?,
+            order: self.input.order(),
+            skip_bad: self.input.skip_bad,
             compare: !self.no_compare,
             detailed: self.decisions.is_some() || self.disagreements.is_some(),
             meter: Some(crate::live_bytes),
-        })
-    }
-
-    fn input_options(&self) -> Result<InputOptions, ReplayError> {
-        let columns = ColumnNames {
-            time: self.time_column.clone(),
-            key: self.key_column.clone(),
-            cost: self.cost_column.clone(),
-        };
-        if self.format == Format::Clf && columns != ColumnNames::default() {
-            return Err(ReplayError::Usage(
-                "an access log has no columns to name; expected --format csv with --time-column, \
-                 --key-column and --cost-column"
-                    .into(),
-            ));
-        }
-        Ok(InputOptions {
-            format: self.format,
-            unit: self.time_unit,
-            columns,
         })
     }
 
@@ -367,7 +322,10 @@ impl Args {
 
     /// That no output is written over another or over the input.
     fn check_outputs(&self) -> Result<(), ReplayError> {
-        let mut taken = vec![("the input", fs::canonicalize(&self.input).ok())];
+        let inputs = self.input.files()?.into_iter();
+        let mut taken: Vec<_> = inputs
+            .map(|input| ("the input", fs::canonicalize(input).ok()))
+            .collect();
         for (option, path) in self.outputs() {
             let place = match path.as_os_str() == "-" {
                 true => Some(path.into()),

@@ -26,7 +26,7 @@ use self::scale::instant;
 use self::when::when;
 use self::who::who;
 use super::super::summary::{AlgorithmSummary, Client, Summary};
-use super::super::table::{count, number, percent, span};
+use super::super::table::{count, number, percent, span, step_back};
 use super::Report;
 
 /// A share of requests, as everywhere in the laboratory.
@@ -100,6 +100,9 @@ fn verdict(summary: &Summary) -> Markup {
             }
             @if let Some(worst) = summary.most_denied.first().filter(|_| input.keys > 1) {
                 li { b { "Denied most: " } (most(worst)) }
+            }
+            @if let Some(steps) = &input.steps_back {
+                li { b { "Time steps back: " } (step_back(steps, input)) ". Each counts as the latest time of its client; with " code { "--sort" } " less may be denied." }
             }
             @if input.bad_lines > 0 {
                 li {
