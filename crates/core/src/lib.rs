@@ -15,6 +15,7 @@ mod outcome;
 mod quota;
 mod quotas;
 mod settle;
+pub mod stack;
 pub mod sync;
 pub mod wait;
 mod window;
