@@ -204,6 +204,10 @@ impl<L: Settle> Settle for Changeable<L> {
     fn settle_at(&self, at: Nanos, estimate: Cost, actual: u64) {
         self.with(|limiter| limiter.settle_at(at, estimate, actual));
     }
+
+    fn cancel_at(&self, at: Nanos, cost: Cost) {
+        self.with(|limiter| limiter.cancel_at(at, cost));
+    }
 }
 
 impl<L: RateLimiter> fmt::Debug for Changeable<L> {

@@ -111,16 +111,35 @@ pub trait KeyedRateLimiter<Q: ?Sized>: Send + Sync {
     /// [`StoreError`].
     fn peek_detailed(&self, key: &Q, cost: Cost) -> Result<Answer, StoreError>;
 
+    /// The decision that [`decide`](Self::decide) would make if the store has a free slot for the
+    /// key; it changes nothing and creates no key. A cheap check before a charge.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn peek(&self, key: &Q, cost: Cost) -> Result<Decision, StoreError> {
+        self.peek_detailed(key, cost)
+            .map(|answer| answer.detailed.decision())
+    }
+
     /// Forgets all that was accepted for `key`.
     fn reset(&self, key: &Q);
 }
 
 /// A store in which what was charged can be replaced by what was really used.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot give back what it has charged",
+    note = "take a store of `MutexLog` (exact), or of `PackedCounter` for one quota (approximate)",
+    note = "of several limits in one decision, one that cannot give back may be charged last"
+)]
 pub trait KeyedSettle<Q: ?Sized>: KeyedRateLimiter<Q> {
     /// Replaces the estimate by `actual` permits, at the time the estimate was recorded under. What
     /// has left every window by then changes nothing. Charging more is never refused: the quota
     /// may be used up by it, and more than used up.
     fn settle(&self, key: &Q, charge: Charge, actual: u64);
+
+    /// Takes the charge back: from then on the key's limiter decides as if the request had been
+    /// denied. Quotas of requests give it back too.
+    fn cancel(&self, key: &Q, charge: Charge);
 }
 
 /// A store of limiters that answers later: on another machine, or this one's behind the same face.
@@ -202,6 +221,10 @@ macro_rules! through_a_pointer {
                 (**self).peek_detailed(key, cost)
             }
 
+            fn peek(&self, key: &Q, cost: Cost) -> Result<Decision, StoreError> {
+                (**self).peek(key, cost)
+            }
+
             fn reset(&self, key: &Q) {
                 (**self).reset(key);
             }
@@ -210,6 +233,10 @@ macro_rules! through_a_pointer {
         impl<Q: ?Sized, S: KeyedSettle<Q> + ?Sized> KeyedSettle<Q> for $pointer {
             fn settle(&self, key: &Q, charge: Charge, actual: u64) {
                 (**self).settle(key, charge, actual);
+            }
+
+            fn cancel(&self, key: &Q, charge: Charge) {
+                (**self).cancel(key, charge);
             }
         }
     )*};

@@ -18,6 +18,7 @@ mod quotas;
 #[cfg(feature = "serde")]
 mod serde;
 mod settle;
+pub mod stack;
 pub mod sync;
 pub mod wait;
 mod window;

@@ -286,12 +286,20 @@ impl Word {
     /// As [`Settle::settle_at`]. Linearized at its compare-and-swap, or at its load where it changes
     /// nothing.
     pub fn settle<R: SettleRule>(&self, rule: &R, at: Nanos, estimate: Cost, actual: u64) {
-        if rule.quota().unit() == Unit::Requests {
-            return;
+        if rule.quota().unit() == Unit::Permits {
+            self.replace(rule, at, estimate.get(), actual);
         }
+    }
+
+    /// As [`Settle::cancel_at`]. Linearized as [`settle`](Self::settle).
+    pub fn cancel<R: SettleRule>(&self, rule: &R, at: Nanos, cost: Cost) {
+        self.replace(rule, at, rule.quota().charge(cost), 0);
+    }
+
+    fn replace<R: SettleRule>(&self, rule: &R, at: Nanos, charged: u64, actual: u64) {
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
-            let settled = rule.settle(word, at, estimate.get(), actual);
+            let settled = rule.settle(word, at, charged, actual);
             if settled == word {
                 return;
             }
@@ -372,6 +380,10 @@ pub fn more_after<R: OneWordRule>(rule: &R, word: u64, now: Nanos) -> Option<Nan
 impl<R: SettleRule> Settle for OneWordLimiter<R> {
     fn settle_at(&self, at: Nanos, estimate: Cost, actual: u64) {
         self.word.settle(&self.rule, at, estimate, actual);
+    }
+
+    fn cancel_at(&self, at: Nanos, cost: Cost) {
+        self.word.cancel(&self.rule, at, cost);
     }
 }
 

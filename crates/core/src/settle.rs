@@ -12,6 +12,11 @@ use crate::outcome::{AcquireError, Allowed};
 /// on it decides as if the request had cost that in the first place.
 ///
 /// Only limiters that still know what was charged when can do so; the others lack this trait.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot give back what it has charged",
+    note = "take `MutexLog` (exact), or `PackedCounter` for one quota (approximate)",
+    note = "of several limits in one decision, one that cannot give back may be charged last"
+)]
 pub trait Settle: RateLimiter {
     /// Replaces the `estimate` that was recorded under `at` by `actual` permits. What has left
     /// every window by then changes nothing. Charging more is always possible: a quota may be used
@@ -21,11 +26,22 @@ pub trait Settle: RateLimiter {
     /// `at` and `estimate` are those of an allowed decision that is settled once; to have that
     /// checked by the compiler, [`try_reserve`](Limiter::try_reserve).
     fn settle_at(&self, at: Nanos, estimate: Cost, actual: u64);
+
+    /// Takes back what was charged for a request of `cost` that was recorded under `at`: from then
+    /// on it decides as if the request had been denied. Quotas of requests give it back too. What
+    /// has left every window by then changes nothing.
+    ///
+    /// `at` and `cost` are those of an allowed decision that is neither settled nor cancelled.
+    fn cancel_at(&self, at: Nanos, cost: Cost);
 }
 
 impl<L: Settle> Settle for Box<L> {
     fn settle_at(&self, at: Nanos, estimate: Cost, actual: u64) {
         (**self).settle_at(at, estimate, actual);
+    }
+
+    fn cancel_at(&self, at: Nanos, cost: Cost) {
+        (**self).cancel_at(at, cost);
     }
 }
 

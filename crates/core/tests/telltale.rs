@@ -73,6 +73,11 @@ impl Settle for Telltale {
         let told = at + 10 * estimate.get() + 100 * actual;
         self.told.store(told, Ordering::Relaxed);
     }
+
+    fn cancel_at(&self, at: Nanos, cost: Cost) {
+        let told = at + 10_000 * cost.get();
+        self.told.store(told, Ordering::Relaxed);
+    }
 }
 
 impl ChangeQuotas for Telltale {
@@ -128,6 +133,10 @@ impl RateLimiter for Allows {
 impl Settle for Allows {
     fn settle_at(&self, at: Nanos, estimate: Cost, actual: u64) {
         self.0.settle_at(at, estimate, actual);
+    }
+
+    fn cancel_at(&self, at: Nanos, cost: Cost) {
+        self.0.cancel_at(at, cost);
     }
 }
 

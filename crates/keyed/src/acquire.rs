@@ -129,3 +129,29 @@ impl<K, L, S, C> KeyedLimiter<K, L, S, C> {
         }
     }
 }
+
+/// A key that is unknown by then has nothing to settle: it was evicted, so what was charged has left
+/// every window; or reset; or allowed without a record.
+impl<K, L, S, C, Q> KeyedSettle<Q> for KeyedLimiter<K, L, S, C>
+where
+    K: KeyOf<Q> + Send + Sync,
+    L: Settle,
+    S: BuildHasher + Clone + Send + Sync,
+    C: Clock + Send + Sync,
+    Q: Hash + Eq + ?Sized,
+{
+    fn settle(&self, key: &Q, charge: Charge, actual: u64) {
+        // Without a record there is nothing to replace, even if the key has become known.
+        if charge.at() != UNRECORDED {
+            let settle = |limiter: &L| limiter.settle_at(charge.at(), charge.estimate(), actual);
+            self.known(key, settle);
+        }
+    }
+
+    fn cancel(&self, key: &Q, charge: Charge) {
+        if charge.at() != UNRECORDED {
+            let cancel = |limiter: &L| limiter.cancel_at(charge.at(), charge.estimate());
+            self.known(key, cancel);
+        }
+    }
+}

@@ -7,8 +7,8 @@ use std::hash::{BuildHasher, Hash};
 use windowpane_core::sync::CachePadded;
 use windowpane_core::sync::plain::AtomicU64;
 use windowpane_core::{
-    Answer, Charge, Clock, Cost, Decision, Detailed, KeyedRateLimiter, KeyedSettle, MonotonicClock,
-    Nanos, Quotas, RateLimiter, Settle, StoreError,
+    Answer, Clock, Cost, Decision, Detailed, KeyedRateLimiter, MonotonicClock, Nanos, Quotas,
+    RateLimiter, StoreError,
 };
 
 use crate::ask::{Ask, InDetail, Plain, Remaining};
@@ -361,27 +361,12 @@ where
         self.peek_by(key, &self.clock, cost)
     }
 
+    fn peek(&self, key: &Q, cost: Cost) -> Result<Decision, StoreError> {
+        self.peek_plain(key, cost)
+    }
+
     fn reset(&self, key: &Q) {
         KeyedLimiter::reset(self, key);
-    }
-}
-
-/// A key that is unknown by then has nothing to settle: it was evicted, so what was charged has left
-/// every window; or reset; or allowed without a record.
-impl<K, L, S, C, Q> KeyedSettle<Q> for KeyedLimiter<K, L, S, C>
-where
-    K: KeyOf<Q> + Send + Sync,
-    L: Settle,
-    S: BuildHasher + Clone + Send + Sync,
-    C: Clock + Send + Sync,
-    Q: Hash + Eq + ?Sized,
-{
-    fn settle(&self, key: &Q, charge: Charge, actual: u64) {
-        // Without a record there is nothing to replace, even if the key has become known.
-        if charge.at() != UNRECORDED {
-            let settle = |limiter: &L| limiter.settle_at(charge.at(), charge.estimate(), actual);
-            self.known(key, settle);
-        }
     }
 }
 

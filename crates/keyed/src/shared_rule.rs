@@ -123,6 +123,10 @@ impl<R: SettleRule> Settle for SharedRule<R> {
     fn settle_at(&self, at: Nanos, estimate: Cost, actual: u64) {
         self.word.settle(&*self.rule, at, estimate, actual);
     }
+
+    fn cancel_at(&self, at: Nanos, cost: Cost) {
+        self.word.cancel(&*self.rule, at, cost);
+    }
 }
 
 /// As the rule carries its word over; O(1). The rule that it has then is its own.

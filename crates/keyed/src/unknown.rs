@@ -3,7 +3,9 @@
 use std::hash::{BuildHasher, Hash};
 use std::sync::atomic::Ordering;
 
-use windowpane_core::{Answer, Clock, Cost, Nanos, Quotas, RateLimiter, RequestError, StoreError};
+use windowpane_core::{
+    Answer, Clock, Cost, Decision, Denial, Nanos, Quotas, RateLimiter, RequestError, StoreError,
+};
 
 use crate::ask::{self, Ask};
 use crate::key::KeyOf;
@@ -168,6 +170,30 @@ where
         let peek = |fresh: Option<&L>| ask::peek(&limiter, &clock, cost, fresh);
         let answer = ask::peek_whole(&clock, cost, peek, build)?;
         Ok(ask::InDetail::told_later(answer, floored.behind()))
+    }
+
+    /// The decision that a request would get, for a check before it: no limiter is built for an
+    /// unknown key.
+    pub(crate) fn peek_plain<Q>(&self, key: &Q, cost: Cost) -> Result<Decision, StoreError>
+    where
+        K: KeyOf<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        let known = self.known(key, |limiter| limiter.peek_with(&self.clock, cost));
+        match known {
+            Some(Ok(detailed)) => return Ok(detailed.decision()),
+            Some(Err(RequestError::TimeOutOfRange { .. })) | None => {}
+            Some(Err(error)) => return Err(error.into()),
+        }
+        let quotas = self.tiers.of(key).quotas;
+        quotas.check_cost(cost)?;
+        let denies = quotas.iter().position(|quota| quota.limit() == 0);
+        Ok(match denies {
+            Some(quota) => Decision::Denied(Denial::new(quota, None)),
+            None => Decision::Allowed {
+                at: self.clock.now().max(self.floor()),
+            },
+        })
     }
 
     /// The latest reading at which a key was evicted, to be asked while a shard is locked in which a

@@ -224,6 +224,10 @@ impl<K: LockKind> Settle for MutexLog<K> {
         self.log
             .with(|log| log.settle(&self.quotas, at, estimate, actual));
     }
+
+    fn cancel_at(&self, at: Nanos, cost: Cost) {
+        self.log.with(|log| log.cancel(&self.quotas, at, cost));
+    }
 }
 
 /// Exact; any quotas do. O(n) for n entries. A request whose cost was settled to 0 while no quota

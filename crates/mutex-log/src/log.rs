@@ -174,10 +174,7 @@ impl Log {
     /// still has it. Of several alike it does not matter which. O(log n) and the entries of the same
     /// time; for 0 permits O(n).
     pub(crate) fn settle(&mut self, quotas: &Quotas, at: Nanos, estimate: Cost, actual: u64) {
-        let first = self.entries.partition_point(|entry| entry.at < at);
-        let is_it = |entry: &Entry| entry.permits == estimate.get();
-        let same_time = self.entries.range(first..).take_while(|e| e.at == at);
-        let Some(index) = same_time.clone().position(is_it).map(|i| first + i) else {
+        let Some(index) = self.find(at, estimate) else {
             return;
         };
         let before = self.entries[index];
@@ -194,6 +191,30 @@ impl Log {
         if actual == 0 {
             self.hollow(quotas, index);
         }
+    }
+
+    /// Forgets what was recorded under `at` for `cost`, if the log still has it. O(n).
+    pub(crate) fn cancel(&mut self, quotas: &Quotas, at: Nanos, cost: Cost) {
+        let Some(entry) = self.find(at, cost) else {
+            return;
+        };
+        let cancelled = self.entries[entry];
+        for (usage, quota) in self.usage.iter_mut().zip(quotas.iter()) {
+            if entry >= usage.oldest {
+                usage.used -= cancelled.counts(quota);
+            } else {
+                usage.oldest -= 1;
+            }
+        }
+        self.entries.remove(entry);
+    }
+
+    /// The index of an entry recorded under `at` for `cost`. O(log n) and the entries of that time.
+    fn find(&self, at: Nanos, cost: Cost) -> Option<usize> {
+        let first = self.entries.partition_point(|entry| entry.at < at);
+        let mut same_time = self.entries.range(first..).take_while(|e| e.at == at);
+        let position = same_time.position(|entry| entry.permits == cost.get())?;
+        Some(first + position)
     }
 
     /// Drops the entry of 0 permits at `index`, unless a quota of requests counts it.

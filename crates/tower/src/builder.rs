@@ -4,7 +4,6 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -13,17 +12,18 @@ use windowpane_core::{
     AsyncKeyedRateLimiter, AsyncKeyedSettle, Cost, KeyedRateLimiter, KeyedSettle,
 };
 
+use crate::common::common_settings;
 use crate::cost::RequestCost;
-use crate::engine::{Decide, Engine, Settings, Settle};
-use crate::headers::{Headers, Reset};
+use crate::engine::{Decide, Engine, Settle, Shared};
+use crate::headers::Reset;
 use crate::key::{Extract, MissingKey};
 use crate::observe::Event;
-use crate::policy::{NameError, Policies};
+use crate::policy::NameError;
 use crate::rejection::{OnFailure, Rejection};
 use crate::service::RateLimitLayer;
+use crate::settings::Settings;
 use crate::settle::Used;
 use crate::store::{InMemory, Remote};
-use crate::written::Kept;
 
 /// A builder of a [`RateLimitLayer`], from a store of limiters and the key of a request.
 ///
@@ -74,22 +74,7 @@ impl<L, E: Extract> RateLimitBuilder<L, E> {
             cost: Cost::ONE,
             missing: MissingKey::Reject,
             settle: None,
-            settings: Settings {
-                policies: Policies::default(),
-                headers: Headers {
-                    draft: true,
-                    trio: None,
-                    permit_unit: None,
-                    kept: Kept::default(),
-                },
-                on_full: OnFailure::Error,
-                on_unavailable: OnFailure::Error,
-                failure_retry_after: Duration::from_secs(1),
-                shadow: false,
-                respond: None,
-                observer: None,
-                fault_logged: AtomicBool::new(false),
-            },
+            settings: Settings::default(),
         }
     }
 }
@@ -114,7 +99,7 @@ impl<L, E: Extract, C> RateLimitBuilder<L, E, C> {
     /// # Errors
     /// [`NameError`] if it is empty or not printable ASCII.
     pub fn named(mut self, name: &str) -> Result<Self, NameError> {
-        self.settings.policies.set_limiter(name)?;
+        self.settings.names.policies.set_limiter(name)?;
         Ok(self)
     }
 
@@ -127,7 +112,7 @@ impl<L, E: Extract, C> RateLimitBuilder<L, E, C> {
         mut self,
         names: impl IntoIterator<Item = &'n str>,
     ) -> Result<Self, NameError> {
-        self.settings.policies.set_quotas(names)?;
+        self.settings.names.policies.set_quotas(names)?;
         Ok(self)
     }
 
@@ -137,76 +122,15 @@ impl<L, E: Extract, C> RateLimitBuilder<L, E, C> {
     /// # Errors
     /// [`NameError`] if it is empty or not printable ASCII.
     pub fn permit_unit(mut self, unit: &str) -> Result<Self, NameError> {
-        self.settings.headers.permit_unit = Some(crate::policy::checked(unit)?.to_owned());
+        self.settings.names.permit_unit = Some(crate::policy::checked(unit)?.to_owned());
         Ok(self)
     }
 
-    /// Sets whether `RateLimit-Policy` and `RateLimit` are sent
-    /// (draft-ietf-httpapi-ratelimit-headers-10), on allowed responses and on denials. The default
-    /// is yes.
-    pub fn draft_headers(mut self, send: bool) -> Self {
-        self.settings.headers.draft = send;
-        self
-    }
-
-    /// Sends `X-RateLimit-Limit`, `-Remaining` and `-Reset` as well, of the quota that denied or has
-    /// least left. Of several layers, those of the layer with least remaining are sent.
-    pub fn x_headers(mut self, reset: Reset) -> Self {
-        self.settings.headers.trio = Some(reset);
-        self
-    }
+    common_settings!();
 
     /// Sets the policy for a request without a key. By default it is rejected with status 400.
     pub fn missing_key(mut self, policy: MissingKey<E::Key>) -> Self {
         self.missing = policy;
-        self
-    }
-
-    /// Sets the policy for a request whose key finds the store full. The default is
-    /// [`OnFailure::Error`]: status 503. Under [`OnFailure::Allow`], a flood of keys passes
-    /// unlimited.
-    pub fn on_full(mut self, policy: OnFailure) -> Self {
-        self.settings.on_full = policy;
-        self
-    }
-
-    /// Sets the policy for a request about which the store gives no decision. The default is
-    /// [`OnFailure::Error`]: status 503. Under [`OnFailure::Allow`], nothing is limited meanwhile.
-    pub fn on_unavailable(mut self, policy: OnFailure) -> Self {
-        self.settings.on_unavailable = policy;
-        self
-    }
-
-    /// Sets the `Retry-After` of responses to requests on which the store failed. The default is
-    /// 1 s; it is rounded up to whole seconds, at least 1.
-    pub fn failure_retry_after(mut self, wait: Duration) -> Self {
-        self.settings.failure_retry_after = wait;
-        self
-    }
-
-    /// Allows every request, without headers, while events, metrics and traces report what would
-    /// have been rejected. The default is off.
-    pub fn shadow(mut self, on: bool) -> Self {
-        self.settings.shadow = on;
-        self
-    }
-
-    /// Sets the function that writes the response to a rejected request. The default is
-    /// [`Rejection::response`]. The layer adds its headers. gRPC calls always get a gRPC status.
-    pub fn respond<F>(mut self, respond: F) -> Self
-    where
-        F: Fn(&Rejection) -> Response<Bytes> + Send + Sync + 'static,
-    {
-        self.settings.respond = Some(Arc::new(respond));
-        self
-    }
-
-    /// Passes the [`Event`] of each request to a function, which should be quick.
-    pub fn observe<F>(mut self, observer: F) -> Self
-    where
-        F: Fn(&Event<'_>) + Send + Sync + 'static,
-    {
-        self.settings.observer = Some(Arc::new(observer));
         self
     }
 
@@ -223,9 +147,9 @@ impl<L, E: Extract, C> RateLimitBuilder<L, E, C> {
 
     fn finish(self) -> RateLimitLayer
     where
-        Engine<L, E, C>: Decide + 'static,
+        Shared<Engine<L, E, C>>: Decide + 'static,
     {
-        RateLimitLayer::of(Arc::new(self.engine()))
+        RateLimitLayer::of(Arc::new(Shared(Arc::new(self.engine()))))
     }
 }
 
@@ -306,7 +230,7 @@ impl<S, E: Extract, C> RateLimitBuilder<Remote<S>, E, C> {
 impl<L, E: Extract, C> fmt::Debug for RateLimitBuilder<L, E, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RateLimitBuilder")
-            .field("name", &self.settings.policies.limiter())
+            .field("name", &self.settings.limiter())
             .field("shadow", &self.settings.shadow)
             .finish_non_exhaustive()
     }

@@ -1,51 +1,28 @@
-//! The engine of a layer: it finds a request's key, asks the store, and concludes.
+//! The engine of a layer with one limit: it finds a request's key, asks the store, and concludes.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use bytes::Bytes;
+use http::HeaderMap;
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Response, header};
+use smallvec::SmallVec;
 use windowpane_core::{
-    Answer, AsyncKeyedRateLimiter, Charge, Cost, Decision, KeyedRateLimiter, Nanos, Quotas,
-    RequestError, StoreError,
+    Answer, AsyncKeyedRateLimiter, Charge, Cost, Decision, KeyedRateLimiter, Quotas, StoreError,
 };
 
 use crate::cost::RequestCost;
-use crate::headers::{Headers, whole_seconds};
+use crate::headers::Fields;
 use crate::key::{Extract, Extracted, MissingKey};
-use crate::observe::{self, Event, Observer, Outcome, is_timed, observe};
-use crate::policy::Policies;
-use crate::rejection::{OnFailure, Rejection, is_grpc};
+use crate::observe::Outcome;
+use crate::rejection::Rejection;
+use crate::settings::{Settings, UNRECORDED};
 use crate::settle::{Settling, Used};
 use crate::store::{InMemory, Remote};
 
 /// Replaces a charge by what was used.
 pub(crate) type Settle<L, K> = Arc<dyn Fn(&L, K, Charge, &Used) + Send + Sync>;
-
-/// Writes the response to a rejected request.
-pub(crate) type Respond = Arc<dyn Fn(&Rejection) -> Response<Bytes> + Send + Sync>;
-
-/// The time of an allowance that the store recorded nowhere: a policy of the store allowed it, and
-/// no quota was read.
-const UNRECORDED: Nanos = Nanos::MAX;
-
-/// The settings that depend on no type.
-pub(crate) struct Settings {
-    pub(crate) policies: Policies,
-    pub(crate) headers: Headers,
-    pub(crate) on_full: OnFailure,
-    pub(crate) on_unavailable: OnFailure,
-    pub(crate) failure_retry_after: Duration,
-    pub(crate) shadow: bool,
-    pub(crate) respond: Option<Respond>,
-    pub(crate) observer: Option<Observer>,
-    /// Whether a fault of the server was logged: once is enough.
-    pub(crate) fault_logged: AtomicBool,
-}
 
 /// A store, an extractor and a cost with their settings.
 pub(crate) struct Engine<L, E: Extract, C> {
@@ -60,7 +37,7 @@ pub(crate) struct Engine<L, E: Extract, C> {
 /// An engine whose types are erased, so that layers and services can be named without them.
 pub(crate) trait Decide: Send + Sync {
     /// Decides a request, charges it and reports to the operators.
-    fn decide(self: Arc<Self>, request: &Parts) -> Deciding;
+    fn decide(&self, request: &Parts) -> Deciding;
 
     /// Whether charges are settled.
     fn settles(&self) -> bool;
@@ -70,93 +47,110 @@ pub(crate) trait Decide: Send + Sync {
 }
 
 /// A verdict, now or later.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a box would allocate for every decision in memory"
-)]
 pub(crate) enum Deciding {
     Now(Verdict),
     Later(Pin<Box<dyn Future<Output = Verdict> + Send>>),
 }
 
 /// The result of a decision.
+#[derive(Default)]
 pub(crate) struct Verdict {
     /// Why the request does not pass, if it does not.
-    pub(crate) rejection: Option<Rejection>,
+    pub(crate) rejection: Option<Box<Rejection>>,
     /// The estimate that was charged, and how to settle it.
     pub(crate) settling: Option<(Cost, Settling)>,
-    /// The content of the headers.
-    pub(crate) told: Option<Told>,
+    /// The headers.
+    pub(crate) told: Told,
 }
 
-/// The content of the headers.
-pub(crate) enum Told {
-    /// A decision by quotas.
-    Answer(Answer),
-    /// Quotas without a decision: the request can never fit one of them.
-    Quotas(Quotas),
+/// The headers about each limit.
+#[derive(Default)]
+pub(crate) struct Told(pub(crate) SmallVec<[Fields; 1]>);
+
+impl Told {
+    pub(crate) fn add_to(self, headers: &mut HeaderMap) {
+        for fields in self.0 {
+            fields.add_to(headers);
+        }
+    }
 }
 
-impl<S, E, C> Decide for Engine<InMemory<S>, E, C>
+/// An engine that its verdicts may outlive.
+pub(crate) struct Shared<T>(pub(crate) Arc<T>);
+
+impl<S, E, C> Decide for Shared<Engine<InMemory<S>, E, C>>
 where
     S: KeyedRateLimiter<E::Key> + 'static,
     E: Extract,
     C: RequestCost,
 {
-    fn decide(self: Arc<Self>, request: &Parts) -> Deciding {
-        let key = match self.key(request) {
+    fn decide(&self, request: &Parts) -> Deciding {
+        let engine = &self.0;
+        let key = match engine.key(request) {
             Ok(key) => key,
             Err(verdict) => return Deciding::Now(*verdict),
         };
-        let cost = self.cost.cost(request);
-        let started = self.settings.starts();
-        let answer = self.store.0.decide_detailed(&key, cost);
+        let (cost, store) = (engine.cost.cost(request), &engine.store.0);
+        let started = engine.settings.starts();
+        let answer = match engine.settings.needs_detail() {
+            true => store.decide_detailed(&key, cost).map(Seen::InDetail),
+            false => store.decide(&key, cost).map(Seen::Plain),
+        };
         let time = started.map(|started| started.elapsed());
-        Deciding::Now(match answer {
-            Ok(answer) => self.answered(key, cost, answer, time, Outcome::Full),
-            Err(error) => self.failed(error, time, || self.store.0.quotas(&key)),
-        })
+        Deciding::Now(
+            engine.concluded(key, cost, answer, time, Outcome::Full, |key| {
+                store.quotas(key)
+            }),
+        )
     }
 
     fn settles(&self) -> bool {
-        self.settle.is_some()
+        self.0.settle.is_some()
     }
 
     fn settings(&self) -> &Settings {
-        &self.settings
+        &self.0.settings
     }
 }
 
-impl<S, E, C> Decide for Engine<Remote<S>, E, C>
+impl<S, E, C> Decide for Shared<Engine<Remote<S>, E, C>>
 where
     S: AsyncKeyedRateLimiter<E::Key> + 'static,
     E: Extract,
     C: RequestCost,
 {
-    fn decide(self: Arc<Self>, request: &Parts) -> Deciding {
-        let key = match self.key(request) {
+    fn decide(&self, request: &Parts) -> Deciding {
+        let engine = Arc::clone(&self.0);
+        let key = match engine.key(request) {
             Ok(key) => key,
             Err(verdict) => return Deciding::Now(*verdict),
         };
-        let cost = self.cost.cost(request);
+        let cost = engine.cost.cost(request);
         Deciding::Later(Box::pin(async move {
-            let started = self.settings.starts();
-            let answer = self.store.0.decide_detailed(&key, cost).await;
+            let started = engine.settings.starts();
+            let store = &engine.store.0;
+            let answer = store.decide_detailed(&key, cost).await;
             let time = started.map(|started| started.elapsed());
-            match answer {
-                Ok(answer) => self.answered(key, cost, answer, time, Outcome::Unavailable),
-                Err(error) => self.failed(error, time, || self.store.0.quotas(&key)),
-            }
+            let answer = answer.map(Seen::InDetail);
+            engine.concluded(key, cost, answer, time, Outcome::Unavailable, |key| {
+                store.quotas(key)
+            })
         }))
     }
 
     fn settles(&self) -> bool {
-        self.settle.is_some()
+        self.0.settle.is_some()
     }
 
     fn settings(&self) -> &Settings {
-        &self.settings
+        &self.0.settings
     }
+}
+
+/// A store's answer, with what remains or without.
+enum Seen {
+    Plain(Decision),
+    InDetail(Answer),
 }
 
 impl<L, E, C> Engine<L, E, C>
@@ -182,96 +176,80 @@ where
         };
         Err(Box::new(Verdict {
             rejection: self.settings.conclude(outcome, rejection, None, None),
-            settling: None,
-            told: None,
+            ..Verdict::default()
         }))
     }
 
     /// Returns the verdict that follows from an answer. `by_policy` is the outcome if a policy of
     /// the store gave the answer and no quota was read.
-    fn answered(
+    fn concluded(
         self: &Arc<Self>,
         key: E::Key,
         cost: Cost,
-        answer: Answer,
+        seen: Result<Seen, StoreError>,
         time: Option<Duration>,
         by_policy: Outcome,
+        quotas: impl Fn(&E::Key) -> Quotas,
     ) -> Verdict {
         let settings = &self.settings;
-        let decision = answer.detailed.decision();
+        let seen = match seen {
+            Ok(seen) => seen,
+            Err(error) => return self.failed(&error, time, || quotas(&key)),
+        };
+        let decision = match &seen {
+            Seen::Plain(decision) => *decision,
+            Seen::InDetail(answer) => answer.detailed.decision(),
+        };
         let (outcome, rejection) = match decision {
             Decision::Allowed { at: UNRECORDED } => (by_policy, None),
             Decision::Allowed { .. } => (Outcome::Allowed, None),
-            Decision::Denied(denial) => match answer.quotas.get(denial.quota()) {
-                Some(quota) => {
-                    let policy = settings.policies.name(&answer.quotas, denial.quota());
-                    let rejection = Rejection::Denied {
-                        policy: policy.into_owned(),
-                        quota: *quota,
-                        retry_after: denial.retry_after(),
-                    };
-                    (Outcome::Denied, Some(rejection))
+            Decision::Denied(denial) => {
+                let rejection = match &seen {
+                    Seen::Plain(_) => settings.denied(&settings.names, &quotas(&key), denial),
+                    Seen::InDetail(answer) => {
+                        settings.denied(&settings.names, &answer.quotas, denial)
+                    }
+                };
+                match rejection {
+                    Rejection::Denied { .. } => (Outcome::Denied, Some(rejection)),
+                    _ => (by_policy, Some(rejection)),
                 }
-                None => {
-                    let rejection = Rejection::DeniedOnFailure {
-                        error: None,
-                        retry_after: denial.retry_after().unwrap_or(settings.failure_retry_after),
-                    };
-                    (by_policy, Some(rejection))
-                }
-            },
+            }
         };
         let is_by_quotas = outcome != by_policy;
         let charge = decision
             .at()
             .map(|at| Charge::new(at, cost))
             .filter(|_| is_by_quotas);
+        let mut told = Told::default();
+        if let (Seen::InDetail(answer), true) = (&seen, is_by_quotas && settings.needs_detail()) {
+            let fields = settings.headers.of_answer(&settings.names, answer);
+            told.0.push(fields);
+        }
         Verdict {
             rejection: settings.conclude(outcome, rejection, None, time),
             settling: charge.and_then(|charge| self.settling(key, charge)),
-            told: (is_by_quotas && !settings.shadow).then_some(Told::Answer(answer)),
+            told,
         }
     }
 
     /// Returns the verdict on a request about which the store has no decision.
+    #[cold]
     fn failed(
         &self,
-        error: StoreError,
+        error: &StoreError,
         time: Option<Duration>,
-        quotas: impl FnOnce() -> Quotas,
+        quotas: impl Fn() -> Quotas,
     ) -> Verdict {
         let settings = &self.settings;
-        let by_policy = |policy| match policy {
-            OnFailure::Error => Some(Rejection::Failed {
-                error: error.clone(),
-                retry_after: settings.failure_retry_after,
-            }),
-            OnFailure::Deny => Some(Rejection::DeniedOnFailure {
-                error: Some(error.clone()),
-                retry_after: settings.failure_retry_after,
-            }),
-            OnFailure::Allow => None,
-        };
-        let (outcome, rejection, told) = match error {
-            StoreError::Request(RequestError::NeverFits { cost, quota, limit }) => {
-                let quotas = quotas();
-                let rejection = Rejection::NeverFits {
-                    policy: settings.policies.name(&quotas, quota).into_owned(),
-                    cost,
-                    limit,
-                };
-                let told = (!settings.shadow).then_some(Told::Quotas(quotas));
-                (Outcome::NeverFits, Some(rejection), told)
-            }
-            StoreError::Full { .. } => (Outcome::Full, by_policy(settings.on_full), None),
-            _ => (
-                Outcome::Unavailable,
-                by_policy(settings.on_unavailable),
-                None,
-            ),
-        };
+        let (outcome, rejection) = settings.failed(error, &settings.names, &quotas);
+        let mut told = Told::default();
+        if outcome == Outcome::NeverFits && settings.needs_detail() {
+            let fields = settings.headers.of_quotas(&settings.names, &quotas());
+            told.0.push(fields);
+        }
         Verdict {
-            rejection: settings.conclude(outcome, rejection, Some(&error), time),
+            rejection: settings.conclude(outcome, rejection, Some(error), time),
             settling: None,
             told,
         }
@@ -283,73 +261,5 @@ where
         let (engine, estimate) = (Arc::clone(self), charge.estimate());
         let settling = move |used: &Used| settle(&engine.store, key, charge, used);
         Some((estimate, Box::new(settling)))
-    }
-}
-
-impl Settings {
-    /// Returns the time at which a decision begins, if decisions are timed.
-    fn starts(&self) -> Option<Instant> {
-        is_timed(self.observer.as_ref()).then(Instant::now)
-    }
-
-    /// Logs a fault of the server, once for each layer.
-    fn log_fault(&self, what: &str) {
-        if !self.fault_logged.swap(true, Ordering::Relaxed) {
-            observe::log_fault(self.policies.limiter(), what);
-        }
-    }
-
-    /// Reports to the operators; in shadow mode the rejection is dropped.
-    fn conclude(
-        &self,
-        outcome: Outcome,
-        rejection: Option<Rejection>,
-        error: Option<&StoreError>,
-        decision_time: Option<Duration>,
-    ) -> Option<Rejection> {
-        let passed = rejection.is_none() || self.shadow;
-        let policy = match &rejection {
-            Some(Rejection::Denied { policy, .. } | Rejection::NeverFits { policy, .. }) => {
-                Some(policy.as_str())
-            }
-            _ => None,
-        };
-        let event = Event {
-            limiter: self.policies.limiter(),
-            outcome,
-            passed,
-            policy,
-            retry_after: rejection.as_ref().and_then(Rejection::retry_after),
-            error,
-            decision_time,
-        };
-        observe(self.observer.as_ref(), &event);
-        rejection.filter(|_| !passed)
-    }
-
-    /// Adds the headers about quotas.
-    pub(crate) fn tell(&self, headers: &mut HeaderMap, told: Option<Told>) {
-        match &told {
-            None => {}
-            Some(Told::Answer(answer)) => self.headers.tell(headers, &self.policies, answer),
-            Some(Told::Quotas(quotas)) => {
-                self.headers.tell_policy(headers, &self.policies, quotas);
-            }
-        }
-    }
-
-    /// Returns the response to a rejected request that had these headers.
-    pub(crate) fn response(&self, rejection: &Rejection, request: &HeaderMap) -> Response<Bytes> {
-        let mut response = match &self.respond {
-            _ if is_grpc(request) => rejection.grpc_response(),
-            Some(respond) => respond(rejection),
-            None => rejection.response(),
-        };
-        if let Some(wait) = rejection.retry_after() {
-            let wait = Nanos::try_from(wait.as_nanos()).unwrap_or(Nanos::MAX);
-            let wait = HeaderValue::from(whole_seconds(wait));
-            response.headers_mut().insert(header::RETRY_AFTER, wait);
-        }
-        response
     }
 }

@@ -7,8 +7,8 @@ use smallvec::SmallVec;
 use windowpane_core::{Answer, Denial, Nanos, Quotas, Unit};
 
 use crate::observe::HAS_CLOCK;
-use crate::policy::Policies;
-use crate::written::{Kept, MAX_INTEGER, Written};
+use crate::policy::Names;
+use crate::written::{MAX_INTEGER, Written};
 
 const RATELIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATELIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
@@ -33,16 +33,28 @@ pub enum Reset {
 }
 
 /// The headers that are sent, beside `Retry-After`.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Headers {
     /// `RateLimit-Policy` and `RateLimit`.
     pub(crate) draft: bool,
     /// The `X-RateLimit-*` trio.
     pub(crate) trio: Option<Reset>,
-    /// The draft's `qu` of quotas that count permits.
-    pub(crate) permit_unit: Option<String>,
-    /// The parts that are equal in every answer.
-    pub(crate) kept: Kept,
+}
+
+/// The header fields about one limit, ready to be sent.
+#[derive(Debug, Default)]
+pub(crate) struct Fields {
+    policy: Option<HeaderValue>,
+    state: Option<HeaderValue>,
+    trio: Option<Trio>,
+}
+
+/// The values of the `X-RateLimit-*` trio.
+#[derive(Debug)]
+struct Trio {
+    limit: u64,
+    remaining: u64,
+    reset: Option<u64>,
 }
 
 /// Seconds, rounded up and at least 1: to wait that long is never too short.
@@ -51,39 +63,44 @@ pub(crate) fn whole_seconds(wait: Nanos) -> u64 {
 }
 
 impl Headers {
-    /// Adds the headers of an answer. Those of another layer stay: the draft's are lists and grow;
-    /// of two `X-RateLimit-*` trios, the one with less remaining is kept.
-    pub(crate) fn tell(&self, headers: &mut HeaderMap, policies: &Policies, answer: &Answer) {
+    /// Whether any header is sent that needs what remains.
+    pub(crate) fn any(self) -> bool {
+        self.draft || self.trio.is_some()
+    }
+
+    /// Returns the fields of an answer.
+    pub(crate) fn of_answer(self, names: &Names, answer: &Answer) -> Fields {
         let denied = answer.detailed.decision().denied();
+        let mut fields = Fields::default();
         if self.draft {
-            self.written(policies, &answer.quotas, |written| {
-                append(headers, RATELIMIT_POLICY, written.policy());
-                append(headers, RATELIMIT, state(written, answer, denied));
+            names.written(&answer.quotas, |written| {
+                fields.policy = written.policy();
+                fields.state = state(written, answer, denied);
             });
         }
-        if let Some(reset) = self.trio {
-            tell_trio(headers, reset, answer, denied);
-        }
+        fields.trio = self.trio.and_then(|reset| trio(reset, answer, denied));
+        fields
     }
 
-    /// Adds the headers of quotas without a decision.
-    pub(crate) fn tell_policy(
-        &self,
-        headers: &mut HeaderMap,
-        policies: &Policies,
-        quotas: &Quotas,
-    ) {
+    /// Returns the fields of quotas without a decision.
+    pub(crate) fn of_quotas(self, names: &Names, quotas: &Quotas) -> Fields {
+        let mut fields = Fields::default();
         if self.draft {
-            self.written(policies, quotas, |written| {
-                append(headers, RATELIMIT_POLICY, written.policy());
-            });
+            names.written(quotas, |written| fields.policy = written.policy());
         }
+        fields
     }
+}
 
-    fn written(&self, policies: &Policies, quotas: &Quotas, tell: impl FnOnce(&Written)) {
-        let unit = self.permit_unit.as_deref();
-        let write = || Written::new(policies, quotas, unit);
-        self.kept.with(quotas, write, tell);
+impl Fields {
+    /// Adds the fields to a response. Those of another limit stay: the draft's are lists and grow; of
+    /// two `X-RateLimit-*` trios, the one with less remaining is kept.
+    pub(crate) fn add_to(self, headers: &mut HeaderMap) {
+        append(headers, RATELIMIT_POLICY, self.policy);
+        append(headers, RATELIMIT, self.state);
+        if let Some(trio) = self.trio {
+            trio.add_to(headers);
+        }
     }
 }
 
@@ -124,41 +141,45 @@ fn push(line: &mut SmallVec<[u8; 128]>, number: u64) {
 }
 
 /// The `X-RateLimit-*` trio: of the quota that denied, else of the first that binds.
-fn tell_trio(headers: &mut HeaderMap, reset: Reset, answer: &Answer, denied: Option<Denial>) {
+fn trio(reset: Reset, answer: &Answer, denied: Option<Denial>) -> Option<Trio> {
     let quotas = &answer.quotas;
-    let told = match denied {
-        Some(denied) => Some(denied.quota()),
-        None => (0..quotas.len()).find(|index| binds(quotas, answer, *index)),
+    let index = match denied {
+        Some(denied) => denied.quota(),
+        None => (0..quotas.len()).find(|index| binds(quotas, answer, *index))?,
     };
-    let left = answer.detailed.remaining_per_quota();
-    let Some((told, remaining)) = told.and_then(|told| Some((quotas.get(told)?, left.get(told)?)))
-    else {
-        return;
-    };
-    let other = headers.get(X_REMAINING);
-    let other = other.and_then(|other| other.to_str().ok()?.parse::<u64>().ok());
-    if other.is_some_and(|other| other <= *remaining) {
-        return;
-    }
-    headers.insert(X_LIMIT, told.limit().into());
-    headers.insert(X_REMAINING, (*remaining).into());
-    headers.remove(X_RESET);
     let wait = match denied {
         Some(denied) => denied.retry_after_nanos(),
         None => answer.more_after,
     };
-    if let Some(wait) = wait.map(whole_seconds) {
-        let wait = match reset {
-            Reset::Seconds => wait,
+    Some(Trio {
+        limit: quotas.get(index)?.limit(),
+        remaining: *answer.detailed.remaining_per_quota().get(index)?,
+        reset: wait.map(whole_seconds).and_then(|wait| match reset {
+            Reset::Seconds => Some(wait),
             // Without a clock there is no time of day to report.
-            Reset::UnixTime if !HAS_CLOCK => return,
+            Reset::UnixTime if !HAS_CLOCK => None,
             Reset::UnixTime => {
                 let now = SystemTime::now().duration_since(UNIX_EPOCH);
                 // Rounded up as the wait is, so that it is never too early.
-                now.map_or(0, |now| now.as_secs() + 1).saturating_add(wait)
+                Some(now.map_or(0, |now| now.as_secs() + 1).saturating_add(wait))
             }
+        }),
+    })
+}
+
+impl Trio {
+    fn add_to(&self, headers: &mut HeaderMap) {
+        let other = headers.get(X_REMAINING);
+        let other = other.and_then(|other| other.to_str().ok()?.parse::<u64>().ok());
+        if other.is_some_and(|other| other <= self.remaining) {
+            return;
+        }
+        headers.insert(X_LIMIT, self.limit.into());
+        headers.insert(X_REMAINING, self.remaining.into());
+        match self.reset {
+            Some(reset) => headers.insert(X_RESET, reset.into()),
+            None => headers.remove(X_RESET),
         };
-        headers.insert(X_RESET, wait.into());
     }
 }
 

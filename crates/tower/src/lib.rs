@@ -5,8 +5,10 @@
 mod body;
 mod builder;
 mod by_text;
+mod common;
 mod cost;
 mod engine;
+mod future;
 mod headers;
 mod key;
 mod observe;
@@ -15,7 +17,9 @@ mod rejection;
 #[cfg(feature = "reload")]
 pub mod reload;
 mod service;
+mod settings;
 mod settle;
+mod stack;
 mod store;
 mod written;
 
@@ -23,10 +27,11 @@ pub use body::ResponseBody;
 pub use builder::RateLimitBuilder;
 pub use by_text::ByText;
 pub use cost::RequestCost;
+pub use future::ResponseFuture;
 pub use headers::Reset;
 pub use key::{
-    ClientAddress, Extract, Extracted, ForwardingHeader, FromExtension, FromFn, FromHeader, Map,
-    MissingKey, Peer, from_fn,
+    ClientAddress, Everyone, Extract, Extracted, ForwardingHeader, FromExtension, FromFn,
+    FromHeader, Map, MissingKey, Peer, from_fn,
 };
 pub use observe::{Event, Outcome};
 #[cfg(feature = "metrics")]
@@ -35,4 +40,5 @@ pub use policy::NameError;
 pub use rejection::{OnFailure, Rejection};
 pub use service::{RateLimitLayer, RateLimitService};
 pub use settle::{End, Meter, Used};
+pub use stack::{Limit, StackBuilder, StackError};
 pub use store::{InMemory, Remote};

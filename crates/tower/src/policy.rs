@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use thiserror::Error;
 use windowpane_core::Quotas;
 
+use crate::written::{Kept, Written};
+
 /// A name that no header can carry.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -12,6 +14,24 @@ use windowpane_core::Quotas;
 pub struct NameError {
     /// The given name.
     pub name: String,
+}
+
+/// The names of a limit, and the parts of its headers that depend on its quotas alone.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    pub(crate) policies: Policies,
+    /// The draft's `qu` of quotas that count permits.
+    pub(crate) permit_unit: Option<String>,
+    kept: Kept,
+}
+
+impl Names {
+    /// Passes the parts written for these quotas to `then`.
+    pub(crate) fn written(&self, quotas: &Quotas, then: impl FnOnce(&Written)) {
+        let unit = self.permit_unit.as_deref();
+        let write = || Written::new(&self.policies, quotas, unit);
+        self.kept.with(quotas, write, then);
+    }
 }
 
 /// The limiter's name and its quotas' names, all of which a structured-field string can hold.

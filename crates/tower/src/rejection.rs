@@ -19,6 +19,9 @@ pub enum Rejection {
         quota: Quota,
         /// The wait after which it would be allowed; `None` where no wait helps (a limit of 0).
         retry_after: Option<Duration>,
+        /// The names of the quotas of other limits that deny too: of a
+        /// [stack](crate::RateLimitLayer::stack).
+        others: Vec<String>,
     },
     /// The request costs more than a limit and could never pass: 413. Clients retry a 429, and this
     /// must not be retried.
@@ -112,10 +115,11 @@ impl Rejection {
             "detail": self.detail(),
         });
         match self {
-            Rejection::Denied { policy, .. } => {
+            Rejection::Denied { policy, others, .. } => {
+                let violated: Vec<&String> = std::iter::once(policy).chain(others).collect();
                 problem["type"] = QUOTA_EXCEEDED.into();
                 problem["title"] = "Quota exceeded".into();
-                problem["violated-policies"] = json!([policy]);
+                problem["violated-policies"] = json!(violated);
             }
             Rejection::NeverFits {
                 policy,

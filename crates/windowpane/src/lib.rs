@@ -17,6 +17,8 @@ pub use windowpane_cas_ring::CasRing;
 #[doc(inline)]
 pub use windowpane_core::clock::{self, Clock, ManualClock, MonotonicClock, Nanos};
 #[doc(inline)]
+pub use windowpane_core::stack;
+#[doc(inline)]
 pub use windowpane_core::{
     AcquireError, Allowed, BuildError, Changeable, Denied, IntoQuotas, Quota, QuotaError, Quotas,
     Rejected, Reservation, Status, Unit,

@@ -52,6 +52,10 @@ impl Settle for Counting {
     fn settle_at(&self, at: Nanos, estimate: Cost, actual: u64) {
         self.0.settle_at(at, estimate, actual);
     }
+
+    fn cancel_at(&self, at: Nanos, cost: Cost) {
+        self.0.cancel_at(at, cost);
+    }
 }
 
 /// A queue before a limiter that counts.

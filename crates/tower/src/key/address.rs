@@ -8,7 +8,7 @@ use http::request::Parts;
 use http::{Extensions, HeaderMap};
 use ipnet::IpNet;
 
-use super::forwarded::{Hop, forwarded, x_forwarded_for};
+use super::forwarded::{Hop, forwarded, single, x_forwarded_for};
 use super::{Extract, Extracted};
 
 /// The address at the other end of the connection, for servers without a type for it. Insert it into
@@ -18,16 +18,44 @@ pub struct Peer(pub SocketAddr);
 
 /// The header in which the trusted proxies name the sender of a request.
 ///
-/// Name the header that they write. They pass the other one on as the client sent it, so it is never
-/// read.
+/// Name the header that they write. They pass the others on as the client sent them, so those are
+/// never read.
+///
+/// A list has an element for each hop. A header with a single address is believed whole if the peer
+/// is trusted; if it is missing, malformed or there twice, the peer is the client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ForwardingHeader {
-    /// `X-Forwarded-For`, which most proxies write.
+    /// `X-Forwarded-For`, a list, which most proxies write.
     #[default]
     XForwardedFor,
-    /// `Forwarded` of RFC 7239.
+    /// `Forwarded` of RFC 7239, a list.
     Forwarded,
+    /// `X-Real-IP`, a single address, as nginx is often set up to write it.
+    XRealIp,
+    /// `CF-Connecting-IP`, a single address, of Cloudflare.
+    CfConnectingIp,
+    /// `True-Client-IP`, a single address, of Akamai and Cloudflare.
+    TrueClientIp,
+}
+
+/// The peers and hops that are trusted to name the sender before them.
+#[derive(Clone, Debug)]
+enum Trust {
+    /// Those in these networks.
+    Networks(Vec<IpNet>),
+    /// The nearest ones, the peer first.
+    Nearest(usize),
+}
+
+impl Trust {
+    /// Whether it trusts an address, which `hops` trusted ones are nearer than.
+    fn covers(&self, address: IpAddr, hops: usize) -> bool {
+        match self {
+            Trust::Networks(networks) => networks.iter().any(|network| network.contains(&address)),
+            Trust::Nearest(most) => hops < *most,
+        }
+    }
 }
 
 /// The fault of a server that hides the peer, and its fix.
@@ -35,7 +63,21 @@ const NO_PEER: &str = "no request has a peer address: serve an axum app with \
     `into_make_service_with_connect_info::<SocketAddr>()`, insert `Peer` into each request's \
     extensions, or name your own extension with `ClientAddress::from_extension`";
 
-type PeerOf = dyn Fn(&Extensions) -> Option<IpAddr> + Send + Sync;
+/// The same on a Unix socket.
+const UNIX_PEER: &str = "a request came over a connection without a peer address: if that is a Unix \
+    socket behind a proxy, call `trust_unix_peers`; else return the address in `from_extension`";
+
+/// The key of all requests over Unix sockets whose proxy names no client. No client has it.
+const NO_CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+
+/// The other end of a connection.
+#[derive(Clone, Copy)]
+enum Connection {
+    From(IpAddr),
+    WithoutAddress,
+}
+
+type PeerOf = dyn Fn(&Extensions) -> Option<Connection> + Send + Sync;
 
 /// The client's address, as an [`IpAddr`] whose host part is 0: IPv6 clients differ by their
 /// `/64` (one subscriber has at least that many addresses), IPv4 clients by all 32 bits.
@@ -43,7 +85,8 @@ type PeerOf = dyn Fn(&Extensions) -> Option<IpAddr> + Send + Sync;
 /// IPv4 address they embed, so that the clients of one translator do not share a quota.
 ///
 /// By default that is the peer of the connection, and no header is read. Behind proxies, name the
-/// [trusted](ClientAddress::behind) ones. The walk then goes from the peer along the [forwarding
+/// trusted ones: their networks ([`behind`](Self::behind)), or their number
+/// ([`trusted_hops`](Self::trusted_hops)). The walk then goes from the peer along the [forwarding
 /// header](ForwardingHeader) from right to left and ends at the first hop that is not trusted: that
 /// is the client. If a trusted hop names no address (`unknown`, obfuscated, malformed, no header),
 /// the walk ends at that hop: all such requests share its quota and none gets a fresh one.
@@ -51,22 +94,20 @@ type PeerOf = dyn Fn(&Extensions) -> Option<IpAddr> + Send + Sync;
 /// At most 64 hops and 8 KiB of the header are read, from the right.
 ///
 /// A request without a peer address is a fault of the server: it is answered with status 500, and
-/// one error line names the fix. On a Unix socket behind a proxy there is no such address; return a
-/// fixed one from `from_extension`, and trust it:
+/// one error line names the fix. A Unix socket has no peer address; behind a proxy, trust it:
 ///
 /// ```
-/// use std::net::{Ipv4Addr, SocketAddr};
+/// use std::net::SocketAddr;
 /// use windowpane_tower::{ClientAddress, ForwardingHeader};
 ///
 /// /// The connection's information, as the server inserts it.
 /// #[derive(Clone)]
 /// struct UnixSocket;
 ///
-/// let proxy = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-/// let client = ClientAddress::from_extension(move |_: &UnixSocket| proxy)
-///     .behind(["127.0.0.1/32".parse()?], ForwardingHeader::XForwardedFor);
+/// let client = ClientAddress::from_extension(|_: &UnixSocket| None::<SocketAddr>)
+///     .trust_unix_peers()
+///     .forwarding_header(ForwardingHeader::XForwardedFor);
 /// # let _ = client;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// ```
@@ -85,7 +126,8 @@ type PeerOf = dyn Fn(&Extensions) -> Option<IpAddr> + Send + Sync;
 #[derive(Clone)]
 pub struct ClientAddress {
     peer: Arc<PeerOf>,
-    trusted: Vec<IpNet>,
+    trust: Trust,
+    trusts_unix: bool,
     header: ForwardingHeader,
     ipv4_prefix: u8,
     ipv6_prefix: u8,
@@ -109,9 +151,13 @@ impl ClientAddress {
         ClientAddress {
             peer: Arc::new(move |extensions| {
                 let peer: Option<SocketAddr> = peer(extensions.get::<T>()?).into();
-                peer.map(|peer| peer.ip())
+                Some(match peer {
+                    Some(peer) => Connection::From(peer.ip()),
+                    None => Connection::WithoutAddress,
+                })
             }),
-            trusted: Vec::new(),
+            trust: Trust::Networks(Vec::new()),
+            trusts_unix: false,
             header: ForwardingHeader::default(),
             ipv4_prefix: 32,
             ipv6_prefix: 64,
@@ -127,8 +173,33 @@ impl ClientAddress {
         trusted: impl IntoIterator<Item = IpNet>,
         header: ForwardingHeader,
     ) -> ClientAddress {
-        self.trusted = trusted.into_iter().collect();
+        self.trust = Trust::Networks(trusted.into_iter().collect());
         self.header = header;
+        self
+    }
+
+    /// Trusts the nearest `hops` proxies, whatever their addresses: the peer is the first. With one
+    /// load balancer before the server that is 1, and the client is the last element of the header.
+    /// With four hops it is the fourth from the right.
+    ///
+    /// Use it only if every request comes through that many proxies. A client that reaches the server
+    /// past them chooses its address. It replaces the networks of [`behind`](Self::behind).
+    pub fn trusted_hops(mut self, hops: usize) -> ClientAddress {
+        self.trust = Trust::Nearest(hops);
+        self
+    }
+
+    /// Sets the header that the trusted proxies write. The default is `X-Forwarded-For`.
+    pub fn forwarding_header(mut self, header: ForwardingHeader) -> ClientAddress {
+        self.header = header;
+        self
+    }
+
+    /// Trusts the peers of connections without an address, for which the function of
+    /// [`from_extension`](Self::from_extension) returns `None`: a Unix socket is open to local
+    /// processes alone. Requests whose proxy names no client share one quota.
+    pub fn trust_unix_peers(mut self) -> ClientAddress {
+        self.trusts_unix = true;
         self
     }
 
@@ -148,32 +219,36 @@ impl ClientAddress {
     /// The client of a request that `peer` sent with these headers.
     fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let peer = peer.to_canonical();
-        if !self.trusts(peer) {
-            return peer;
-        }
-        match self.header {
-            ForwardingHeader::XForwardedFor => self.walk(peer, x_forwarded_for(headers)),
-            ForwardingHeader::Forwarded => self.walk(peer, forwarded(headers)),
+        match self.trust.covers(peer, 0) {
+            true => self.named(Some(peer), headers).unwrap_or(peer),
+            false => peer,
         }
     }
 
+    /// The client that a trusted peer names, if it names any.
+    fn named(&self, peer: Option<IpAddr>, headers: &HeaderMap) -> Option<IpAddr> {
+        let named = match self.header {
+            ForwardingHeader::XForwardedFor => self.walk(peer, x_forwarded_for(headers)),
+            ForwardingHeader::Forwarded => self.walk(peer, forwarded(headers)),
+            ForwardingHeader::XRealIp => single(headers, "x-real-ip"),
+            ForwardingHeader::CfConnectingIp => single(headers, "cf-connecting-ip"),
+            ForwardingHeader::TrueClientIp => single(headers, "true-client-ip"),
+        };
+        named.map(|client| client.to_canonical())
+    }
+
     /// From the trusted `peer` along the hops to the first that is not trusted.
-    fn walk(&self, peer: IpAddr, hops: impl Iterator<Item = Hop>) -> IpAddr {
+    fn walk(&self, peer: Option<IpAddr>, hops: impl Iterator<Item = Hop>) -> Option<IpAddr> {
         let mut last = peer;
-        for hop in hops {
+        // The peer is the first that is trusted.
+        for (nearer, hop) in (1..).zip(hops) {
             let Some(hop) = hop else { break };
-            last = hop.to_canonical();
-            if !self.trusts(last) {
+            last = Some(hop);
+            if !self.trust.covers(hop.to_canonical(), nearer) {
                 break;
             }
         }
         last
-    }
-
-    fn trusts(&self, address: IpAddr) -> bool {
-        self.trusted
-            .iter()
-            .any(|network| network.contains(&address))
     }
 
     /// Returns the address without its host part.
@@ -216,7 +291,14 @@ impl Extract for ClientAddress {
 
     fn extract(&self, request: &Parts) -> Extracted<IpAddr> {
         match (self.peer)(&request.extensions) {
-            Some(peer) => Extracted::Key(self.network(self.client(peer, &request.headers))),
+            Some(Connection::From(peer)) => {
+                Extracted::Key(self.network(self.client(peer, &request.headers)))
+            }
+            Some(Connection::WithoutAddress) if self.trusts_unix => {
+                let client = self.named(None, &request.headers);
+                Extracted::Key(client.map_or(NO_CLIENT, |client| self.network(client)))
+            }
+            Some(Connection::WithoutAddress) => Extracted::ServerFault(UNIX_PEER),
             None => Extracted::ServerFault(NO_PEER),
         }
     }
@@ -225,7 +307,7 @@ impl Extract for ClientAddress {
 impl fmt::Debug for ClientAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ClientAddress")
-            .field("trusted", &self.trusted)
+            .field("trust", &self.trust)
             .field("header", &self.header)
             .field("ipv4_prefix", &self.ipv4_prefix)
             .field("ipv6_prefix", &self.ipv6_prefix)
@@ -234,128 +316,4 @@ impl fmt::Debug for ClientAddress {
 }
 
 #[cfg(test)]
-mod tests {
-    use http::HeaderValue;
-
-    use super::*;
-
-    const PROXY: &str = "10.0.0.1";
-
-    fn behind() -> ClientAddress {
-        let trusted = ["10.0.0.0/8", "fd00::/8"].map(|network| network.parse().unwrap());
-        ClientAddress::new().behind(trusted, ForwardingHeader::XForwardedFor)
-    }
-
-    /// The key of a request from `peer`, with these headers.
-    fn key(client: &ClientAddress, peer: &str, headers: &[(&'static str, &str)]) -> String {
-        let mut map = HeaderMap::new();
-        for (name, value) in headers {
-            map.append(*name, HeaderValue::from_str(value).unwrap());
-        }
-        let address = client.client(peer.parse().unwrap(), &map);
-        client.network(address).to_string()
-    }
-
-    #[test]
-    fn by_default_no_header_is_believed() {
-        let client = ClientAddress::new();
-        for header in ["x-forwarded-for", "forwarded", "x-real-ip"] {
-            let headers = [(header, "192.0.2.7"), (header, "for=192.0.2.7")];
-            assert_eq!(key(&client, PROXY, &headers), PROXY);
-        }
-    }
-
-    #[test]
-    fn the_client_is_the_first_hop_from_the_right_that_is_not_trusted() {
-        let client = behind();
-        let xff = |value| [("x-forwarded-for", value)];
-        assert_eq!(key(&client, PROXY, &xff("192.0.2.7")), "192.0.2.7");
-        // What stands further left is the client's own word.
-        assert_eq!(key(&client, PROXY, &xff("1.1.1.1, 192.0.2.7")), "192.0.2.7");
-        assert_eq!(
-            key(&client, PROXY, &xff("junk, 192.0.2.7, 10.9.9.9")),
-            "192.0.2.7"
-        );
-        assert_eq!(
-            key(&client, PROXY, &xff("192.0.2.7, ::ffff:10.9.9.9")),
-            "192.0.2.7"
-        );
-        assert_eq!(
-            key(&client, PROXY, &xff("192.0.2.7, [fd00::2]:80")),
-            "192.0.2.7"
-        );
-        // All are trusted: the request began inside.
-        assert_eq!(key(&client, PROXY, &xff("10.0.0.3, 10.0.0.2")), "10.0.0.3");
-        // An untrusted peer is the client, whatever it says.
-        assert_eq!(key(&client, "192.0.2.1", &xff("10.0.0.2")), "192.0.2.1");
-    }
-
-    #[test]
-    fn a_trusted_hop_that_tells_no_address_is_the_client() {
-        let client = behind();
-        for value in [
-            "unknown",
-            "_hidden",
-            "junk",
-            "192.0.2.7, unknown",
-            ", ,",
-            "",
-        ] {
-            assert_eq!(key(&client, PROXY, &[("x-forwarded-for", value)]), PROXY);
-        }
-        let through_two = [("x-forwarded-for", "192.0.2.7, junk, 10.0.0.2")];
-        assert_eq!(key(&client, PROXY, &through_two), "10.0.0.2");
-        assert_eq!(key(&client, PROXY, &[]), PROXY);
-    }
-
-    #[test]
-    fn only_the_header_that_the_proxies_write_is_read() {
-        let both = [
-            ("x-forwarded-for", "192.0.2.7"),
-            ("forwarded", "for=\"[2001:db8::7]:1\""),
-        ];
-        let mut client = behind();
-        assert_eq!(key(&client, PROXY, &both), "192.0.2.7");
-        assert_eq!(key(&client, PROXY, &both[1..]), PROXY);
-        client.header = ForwardingHeader::Forwarded;
-        assert_eq!(key(&client, PROXY, &both), "2001:db8::");
-        assert_eq!(key(&client, PROXY, &both[..1]), PROXY);
-    }
-
-    #[test]
-    fn nat64_address_is_trusted_only_as_written() {
-        let mut client = behind();
-        let forged = [("x-forwarded-for", "1.1.1.1")];
-        assert_eq!(key(&client, "64:ff9b::10.0.0.1", &forged), PROXY);
-        client.trusted = vec!["64:ff9b::/96".parse().unwrap()];
-        assert_eq!(key(&client, "64:ff9b::10.0.0.1", &forged), "1.1.1.1");
-        let hop = [("x-forwarded-for", "64:ff9b::c000:207, 64:ff9b::a00:1")];
-        assert_eq!(key(&client, "64:ff9b::1", &hop), "192.0.2.7");
-    }
-
-    #[test]
-    fn only_the_well_known_nat64_prefix_is_translated() {
-        let client = ClientAddress::new();
-        assert_eq!(key(&client, "64:ff9b::192.0.2.7", &[]), "192.0.2.7");
-        assert_eq!(key(&client, "64:ff9b::192.0.2.8", &[]), "192.0.2.8");
-        assert_eq!(key(&client, "64:ff9b:0:0:0:1::1", &[]), "64:ff9b::");
-        assert_eq!(key(&client, "64:ff9b:1::1", &[]), "64:ff9b:1::");
-        let by_24 = client.ipv4_prefix(24);
-        assert_eq!(key(&by_24, "64:ff9b::192.0.2.7", &[]), "192.0.2.0");
-    }
-
-    #[test]
-    fn keys_are_networks() {
-        let client = ClientAddress::new();
-        assert_eq!(key(&client, "2001:db8:1:2:3:4:5:6", &[]), "2001:db8:1:2::");
-        assert_eq!(key(&client, "::ffff:192.0.2.7", &[]), "192.0.2.7");
-        for (bits, expected) in [(0, "::"), (48, "2001:db8:1::"), (128, "2001:db8:1:2::6")] {
-            let client = client.clone().ipv6_prefix(bits);
-            assert_eq!(key(&client, "2001:db8:1:2::6", &[]), expected);
-        }
-        for (bits, expected) in [(0, "0.0.0.0"), (24, "192.0.2.0"), (32, "192.0.2.7")] {
-            let client = client.clone().ipv4_prefix(bits);
-            assert_eq!(key(&client, "192.0.2.7", &[]), expected);
-        }
-    }
-}
+mod tests;

@@ -53,6 +53,18 @@ pub(super) fn x_forwarded_for(headers: &HeaderMap) -> impl Iterator<Item = Hop> 
         .flatten()
 }
 
+/// The address in a header of one; `None` if it is missing, names none, or is there twice.
+pub(super) fn single(headers: &HeaderMap, name: &str) -> Hop {
+    let mut lines = headers.get_all(name).iter();
+    let line = lines.next()?.as_bytes();
+    if lines.next().is_some() || line.len() > MAX_BYTES {
+        return None;
+    }
+    std::str::from_utf8(unquoted(line.trim_ascii()))
+        .ok()
+        .and_then(node)
+}
+
 /// Returns the text between two quotation marks; some proxies quote the elements of
 /// `X-Forwarded-For`. An element with one mark alone is returned as it is, and is no address.
 fn unquoted(element: &[u8]) -> &[u8] {

@@ -95,6 +95,18 @@ impl<A: Extract, B: Extract> Extract for (A, B) {
     }
 }
 
+/// The extractor of one key for all requests: a limit on all clients together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Everyone;
+
+impl Extract for Everyone {
+    type Key = ();
+
+    fn extract(&self, _: &Parts) -> Extracted<()> {
+        Extracted::Key(())
+    }
+}
+
 /// Returns an extractor made of a function.
 ///
 /// ```

@@ -125,6 +125,10 @@ where
         self.of(key)
             .settle_at(charge.at(), charge.estimate(), actual);
     }
+
+    fn cancel(&self, key: &K, charge: Charge) {
+        self.of(key).cancel_at(charge.at(), charge.estimate());
+    }
 }
 
 type OkFuture = std::future::Ready<Result<Response<Full<Bytes>>, Infallible>>;
