@@ -22,4 +22,6 @@ pub use counters::{LimiterStats, StoreStats};
 pub use error::{ConfigError, ConnectError};
 pub use limiter::{By, Decided, RedisLimiter};
 pub use policy::{WhenUnavailable, share};
-pub use store::{Store, StoreOptions};
+#[cfg(any(feature = "tls-rustls", feature = "tls-native"))]
+pub use store::Tls;
+pub use store::{Credentials, Health, Store, StoreOptions};

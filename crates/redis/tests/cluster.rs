@@ -6,50 +6,12 @@ mod support;
 
 use std::time::{Duration, Instant};
 
+use support::cluster::{cluster, knows_all};
 use support::{SLACK, Server, quotas};
 use windowpane_core::{Cost, StoreError};
 use windowpane_redis::{By, Log, RedisLimiter, Store, TwoCounter};
 
 const DEADLINE: Duration = Duration::from_millis(50);
-const SLOTS: u32 = 16_384;
-
-/// Three masters, each with a third of the slots; `None` where there is no server.
-fn cluster() -> Option<Vec<Server>> {
-    let mut nodes = Vec::new();
-    for _ in 0..3 {
-        nodes.push(Server::start_cluster_node()?);
-    }
-    let first = nodes[0].cluster_port();
-    for (node, place) in nodes.iter().zip(0_u32..) {
-        let mut connection = node.connection();
-        let slots = SLOTS * place / 3..SLOTS * (place + 1) / 3;
-        let mut add = redis::cmd("CLUSTER");
-        add.arg("ADDSLOTS").arg(slots.collect::<Vec<_>>());
-        let _: () = add.query(&mut connection).unwrap();
-        let mut meet = redis::cmd("CLUSTER");
-        meet.arg("MEET")
-            .arg("127.0.0.1")
-            .arg(nodes[0].port())
-            .arg(first);
-        let _: () = meet.query(&mut connection).unwrap();
-    }
-    let start = Instant::now();
-    while !nodes.iter().all(knows_all) {
-        assert!(
-            start.elapsed() < Duration::from_secs(20),
-            "the nodes do not meet"
-        );
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    Some(nodes)
-}
-
-fn knows_all(node: &Server) -> bool {
-    let mut connection = node.connection();
-    let mut info = redis::cmd("CLUSTER");
-    let info: String = info.arg("INFO").query(&mut connection).unwrap();
-    info.contains("cluster_state:ok") && info.contains("cluster_known_nodes:3")
-}
 
 /// Whether each key is served by the store now; none takes longer than the deadline.
 async fn served(limiter: &RedisLimiter<Log>, keys: &[String]) -> Vec<bool> {

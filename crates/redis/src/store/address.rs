@@ -1,24 +1,29 @@
-//! The address of a store, and connecting to it.
+//! Where a store is, and connecting to it.
 
 use std::sync::Arc;
 
 use redis::aio::{ConnectionLike, MultiplexedConnection};
-use redis::{AsyncConnectionConfig, Client, Cmd, ProtocolVersion, PushInfo, PushKind, RedisResult};
-use redis::{IntoConnectionInfo, Value};
+use redis::{Cmd, RedisFuture, RedisResult, Value};
 
+#[cfg(feature = "cluster")]
+use super::cluster::{Cluster, Nodes, Redirection};
+use super::endpoint::Endpoint;
 use super::link::Patience;
-use crate::error::ConfigError;
+use super::sentinel::Sentinels;
 
-/// The address of a store: one server, or a cluster.
+/// Where a store is.
 #[derive(Clone)]
 pub(crate) enum Address {
-    Server(Box<Client>),
+    Server(Box<Endpoint>),
+    /// The server that sentinels name.
+    Sentinel(Box<Sentinels>),
     #[cfg(feature = "cluster")]
-    /// Some of its nodes.
-    Cluster(Vec<String>),
+    Cluster(Cluster),
+    /// A connection that the user made.
+    Given(Arc<dyn Given>),
     /// An address before which a test runs something at each attempt.
     #[cfg(test)]
-    Hooked(Arc<dyn Fn() + Send + Sync>, Box<Address>),
+    Hooked(Arc<dyn Fn(&OnBreak) + Send + Sync>, Box<Address>),
 }
 
 /// One connection, shared by all calls.
@@ -26,65 +31,49 @@ pub(crate) enum Address {
 pub(crate) enum Connection {
     Server(MultiplexedConnection),
     #[cfg(feature = "cluster")]
-    Cluster(redis::cluster_async::ClusterConnection),
+    Cluster(Nodes),
+    Given(Arc<dyn Given>),
 }
 
 /// Called when a connection broke while no call used it.
 pub(crate) type OnBreak = Arc<dyn Fn() + Send + Sync>;
 
-/// Removes the user and password before the `@` of an address.
-fn without_password(address: &str) -> &str {
-    address.rsplit('@').next().unwrap_or(address)
+/// A connection of any type that the user made. Each call uses a clone.
+pub(crate) trait Given: Send + Sync {
+    fn send<'a>(&self, command: &'a Cmd) -> RedisFuture<'a, Value>;
 }
 
-/// No retries: a script that is sent again may count twice.
-#[cfg(feature = "cluster")]
-fn cluster_of<N: AsRef<str>>(nodes: &[N]) -> redis::cluster::ClusterClientBuilder {
-    let nodes = nodes.iter().map(AsRef::as_ref);
-    redis::cluster::ClusterClientBuilder::new(nodes).retries(0)
+impl<C: ConnectionLike + Clone + Send + Sync + 'static> Given for C {
+    fn send<'a>(&self, command: &'a Cmd) -> RedisFuture<'a, Value> {
+        let mut connection = self.clone();
+        Box::pin(async move { connection.req_packed_command(command).await })
+    }
 }
 
 impl Address {
-    pub(crate) fn server(address: &str) -> Result<Address, ConfigError> {
-        let malformed = |error: redis::RedisError| ConfigError::Address {
-            address: without_password(address).into(),
-            reason: error.to_string(),
-        };
-        let info = address.into_connection_info().map_err(malformed)?;
-        // Protocol 3 reports a broken connection when it breaks, not at the next call.
-        let settings = info
-            .redis_settings()
-            .clone()
-            .set_protocol(ProtocolVersion::RESP3);
-        let info = info.set_redis_settings(settings);
-        Client::open(info)
-            .map(|client| Address::Server(Box::new(client)))
-            .map_err(malformed)
-    }
-
-    #[cfg(feature = "cluster")]
-    pub(crate) fn cluster(nodes: &[&str]) -> Result<Address, ConfigError> {
-        let malformed = |error: redis::RedisError| ConfigError::Address {
-            address: nodes
-                .iter()
-                .map(|node| without_password(node))
-                .collect::<Vec<_>>()
-                .join(", "),
-            reason: error.to_string(),
-        };
-        cluster_of(nodes).build().map_err(malformed)?;
-        let nodes = nodes.iter().map(|node| (*node).to_owned());
-        Ok(Address::Cluster(nodes.collect()))
-    }
-
     /// The address without a password.
     pub(crate) fn place(&self) -> String {
         match self {
-            Address::Server(client) => client.get_connection_info().addr().to_string(),
+            Address::Server(endpoint) => endpoint.place(),
+            Address::Sentinel(sentinels) => sentinels.place(),
             #[cfg(feature = "cluster")]
             Address::Cluster(_) => "a cluster".into(),
+            Address::Given(_) => "a given connection".into(),
             #[cfg(test)]
             Address::Hooked(_, address) => address.place(),
+        }
+    }
+
+    /// Changes the settings of every server, but not of the sentinels.
+    pub(crate) fn each_server(&mut self, mut change: impl FnMut(&mut Endpoint)) {
+        match self {
+            Address::Server(endpoint) => change(endpoint),
+            Address::Sentinel(sentinels) => change(&mut sentinels.server),
+            #[cfg(feature = "cluster")]
+            Address::Cluster(cluster) => cluster.nodes_mut().for_each(change),
+            Address::Given(_) => {}
+            #[cfg(test)]
+            Address::Hooked(_, address) => address.each_server(change),
         }
     }
 
@@ -94,34 +83,23 @@ impl Address {
         patience: Patience,
         on_break: OnBreak,
     ) -> RedisResult<Connection> {
+        let within = patience.attempt;
         match self {
-            Address::Server(client) => {
-                let on_push = move |push: PushInfo| {
-                    if push.kind == PushKind::Disconnection {
-                        on_break();
-                    }
-                    Ok::<(), std::convert::Infallible>(())
-                };
-                // The caller has a deadline; one timer per call is enough.
-                let config = AsyncConnectionConfig::new()
-                    .set_connection_timeout(Some(patience.attempt))
-                    .set_response_timeout(None)
-                    .set_push_sender(on_push);
-                let connection = client.get_multiplexed_async_connection_with_config(&config);
-                Ok(Connection::Server(connection.await?))
+            Address::Server(endpoint) => {
+                let connection = endpoint.connect(within, Some(on_break)).await?;
+                Ok(Connection::Server(connection))
+            }
+            Address::Sentinel(sentinels) => {
+                let connection = sentinels.connect(within, on_break).await?;
+                Ok(Connection::Server(connection))
             }
             // The connection to a cluster reconnects by itself, node by node.
             #[cfg(feature = "cluster")]
-            Address::Cluster(nodes) => {
-                let client = cluster_of(nodes)
-                    .connection_timeout(patience.attempt)
-                    .response_timeout(patience.deadline)
-                    .build()?;
-                Ok(Connection::Cluster(client.get_async_connection().await?))
-            }
+            Address::Cluster(cluster) => Ok(Connection::Cluster(cluster.connect(patience).await?)),
+            Address::Given(connection) => Ok(Connection::Given(connection.clone())),
             #[cfg(test)]
             Address::Hooked(before, address) => {
-                before();
+                before(&on_break);
                 Box::pin(address.connect(patience, on_break)).await
             }
         }
@@ -134,15 +112,25 @@ impl Connection {
         let value = match self {
             Connection::Server(connection) => connection.req_packed_command(command).await?,
             #[cfg(feature = "cluster")]
-            Connection::Cluster(connection) => connection.req_packed_command(command).await?,
+            Connection::Cluster(nodes) => nodes.send(command).await?,
+            Connection::Given(connection) => connection.send(command).await?,
         };
         value.extract_error()
+    }
+
+    /// Sends one command to the node that `to` names. Without a cluster it is sent as it is.
+    #[cfg(feature = "cluster")]
+    pub(crate) async fn send_to(&mut self, to: &Redirection, command: &Cmd) -> RedisResult<Value> {
+        match self {
+            Connection::Cluster(nodes) => nodes.send_to(to, command).await?.extract_error(),
+            _ => self.send(command).await,
+        }
     }
 
     /// Whether a broken call means a broken connection. In a cluster it means one broken node.
     pub(crate) fn breaks_as_one(&self) -> bool {
         match self {
-            Connection::Server(_) => true,
+            Connection::Server(_) | Connection::Given(_) => true,
             #[cfg(feature = "cluster")]
             Connection::Cluster(_) => false,
         }

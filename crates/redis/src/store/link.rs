@@ -4,8 +4,8 @@
 //! callers nothing, and no call is queued. A call that finds the connection of no use drops it, and
 //! the [`Connector`] makes another in the background.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, RwLock, Weak};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, RwLock, Weak};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
@@ -14,6 +14,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::address::{Address, Connection};
 use super::backoff::Backoff;
+use super::probe::Probe;
 use crate::counters::StoreCounters;
 
 /// The times of a store.
@@ -49,6 +50,10 @@ pub(crate) struct Link {
     silent_since: AtomicU64,
     /// Whether there is a connection, for callers that wait for the first.
     up: watch::Sender<bool>,
+    /// What the limiters run.
+    probes: Mutex<Vec<Arc<Probe>>>,
+    /// Whether a call was refused since the probes ran.
+    was_refused: AtomicBool,
 }
 
 struct State {
@@ -57,6 +62,8 @@ struct State {
     connecting: bool,
     /// The number of attempts to connect.
     generation: u64,
+    /// The attempt whose connection broke, perhaps before it was held.
+    broken: u64,
     /// Why there is none.
     reason: String,
     /// Attempts and connections in a row that did not last, for the next delay.
@@ -88,6 +95,7 @@ impl Link {
                 held: None,
                 connecting: true,
                 generation: 0,
+                broken: 0,
                 reason: "not connected yet".into(),
                 failures: 0,
                 next_attempt: opened,
@@ -96,6 +104,8 @@ impl Link {
             opened,
             silent_since: AtomicU64::new(0),
             up: watch::Sender::new(false),
+            probes: Mutex::default(),
+            was_refused: AtomicBool::new(false),
         });
         link.start_connector();
         link
@@ -175,6 +185,7 @@ impl Link {
     /// connector. Calls that had not been sent over it never are.
     fn drop_connection(&self, generation: u64, reason: &str) {
         let mut state = self.write();
+        state.broken = state.broken.max(generation);
         let Some(_dropped) = state.held.take_if(|held| held.generation == generation) else {
             return;
         };
@@ -185,12 +196,22 @@ impl Link {
         }
         state.back_off(self.patience.reconnect);
         self.counters.dropped.add();
-        self.up.send_replace(false);
         let begin = !std::mem::replace(&mut state.connecting, true);
         drop(state);
+        self.wake_waiters();
         if begin {
             self.start_connector();
         }
+    }
+
+    /// Wakes the callers that wait for a connection, which may run on this thread. The caller holds
+    /// no lock.
+    fn wake_waiters(&self) {
+        self.up.send_if_modified(|up| {
+            // Read here, so that of two threads the later one does not publish the earlier state.
+            let is_held = self.read().held.is_some();
+            std::mem::replace(up, is_held) != is_held
+        });
     }
 
     /// Starts the connector. The caller has set [`State::connecting`] and holds no lock. Outside of a
@@ -215,15 +236,22 @@ impl Link {
         }
     }
 
-    /// The connector has made a connection.
-    fn connected(&self, held: Held) {
-        self.counters.connections.add();
+    /// The connector has made a connection. It is not held if it broke meanwhile.
+    fn connected(&self, held: Held) -> Result<(), String> {
         let mut state = self.write();
+        if state.broken >= held.generation {
+            return Err("the server closed the connection".into());
+        }
+        self.counters.connections.add();
         self.silent_since.store(0, Ordering::Relaxed);
+        let generation = held.generation;
         state.held = Some(held);
         state.held_since = Instant::now();
         state.connecting = false;
-        self.up.send_replace(true);
+        drop(state);
+        self.wake_waiters();
+        tokio::spawn(heartbeat::run(self.me.clone(), generation));
+        Ok(())
     }
 
     fn read(&self) -> std::sync::RwLockReadGuard<'_, State> {
@@ -251,6 +279,7 @@ impl Link {
         let work = async {
             let mut connection = self.address.connect(self.patience, on_break).await?;
             connection.send(&redis::cmd("PING")).await?;
+            self.probe_first(&mut connection).await?;
             Ok::<_, redis::RedisError>(connection)
         };
         match timeout(self.patience.attempt, work).await {
@@ -294,10 +323,9 @@ impl Connector {
             let attempt = attempt
                 .await
                 .unwrap_or_else(|panic| Err(format!("connecting failed: {panic}")));
-            match attempt {
-                Ok(held) => {
+            match attempt.and_then(|held| link.connected(held)) {
+                Ok(()) => {
                     self.is_done = true;
-                    link.connected(held);
                     return;
                 }
                 Err(reason) => {
@@ -323,6 +351,9 @@ impl Drop for Connector {
         }
     }
 }
+
+#[path = "heartbeat.rs"]
+mod heartbeat;
 
 #[cfg(test)]
 #[path = "link_tests.rs"]

@@ -1,21 +1,86 @@
 //! The connector, on addresses that tests make fail.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
+use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
 use tokio::runtime::Runtime;
 
 use super::*;
 use crate::forged::Server;
-use crate::store::PATIENCE;
+use crate::store::address::OnBreak;
+use crate::store::endpoint::Endpoint;
+use crate::store::options::PATIENCE;
 
 const AMPLE: Duration = Duration::from_secs(10);
 
 /// The address of `server`, before which each attempt runs `before`.
 fn hooked(url: &str, before: impl Fn() + Send + Sync + 'static) -> Address {
-    let address = Address::server(url).unwrap();
-    Address::Hooked(Arc::new(before), Box::new(address))
+    hooked_break(url, move |_| before())
+}
+
+/// The same, and `before` receives what is called when the new connection breaks.
+fn hooked_break(url: &str, before: impl Fn(&OnBreak) + Send + Sync + 'static) -> Address {
+    Address::Hooked(Arc::new(before), Box::new(server(url)))
+}
+
+fn server(url: &str) -> Address {
+    Address::Server(Box::new(Endpoint::parse(url).unwrap()))
+}
+
+/// The connection breaks after it was made and before it is held.
+#[tokio::test]
+async fn a_connection_that_broke_early_is_not_shown_as_up() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let attempts = AtomicU32::new(0);
+    let address = hooked_break(&server.url(), move |on_break| {
+        if attempts.fetch_add(1, Ordering::Relaxed) == 0 {
+            on_break();
+        }
+    });
+    let link = Link::open(address, PATIENCE);
+    let reached = tokio::time::timeout(AMPLE, link.wait_until_up()).await;
+    assert!(reached.is_ok(), "{:?}", link.held().err());
+    let counts = link.counters.read();
+    assert_eq!((counts.failed_attempts, counts.connections), (1, 1));
+}
+
+/// A waker that asks the link, as one may that runs on the thread that wakes.
+struct Asks(Arc<Link>, mpsc::Sender<bool>);
+
+impl Wake for Asks {
+    fn wake(self: Arc<Self>) {
+        let _ = self.1.send(self.0.held().is_ok());
+    }
+}
+
+/// Under the lock it would wait for itself for ever.
+#[test]
+fn waiters_are_woken_outside_the_lock() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let (go, wait) = mpsc::channel();
+    let wait = Mutex::new(wait);
+    let address = hooked(&server.url(), move || {
+        wait.lock().unwrap().recv_timeout(AMPLE).unwrap();
+    });
+    let runtime = Runtime::new().unwrap();
+    let link = runtime.block_on(async { Link::open(address, PATIENCE) });
+    let (sender, woken) = mpsc::channel();
+    let waker = Waker::from(Arc::new(Asks(link.clone(), sender)));
+    let waiter = link.clone();
+    let mut waiting = Box::pin(async move { waiter.wait_until_up().await });
+    let mut context = Context::from_waker(&waker);
+    assert!(waiting.as_mut().poll(&mut context).is_pending());
+    go.send(()).unwrap();
+    let woken = woken.recv_timeout(AMPLE);
+    // A thread that waits for itself would not end.
+    runtime.shutdown_timeout(Duration::from_millis(1));
+    assert_eq!(woken, Ok(true));
 }
 
 #[tokio::test]
@@ -58,8 +123,7 @@ fn a_connector_that_ended_is_started_by_the_next_call() {
     };
     server.kill();
     let first = Runtime::new().unwrap();
-    let link =
-        first.block_on(async { Link::open(Address::server(&server.url()).unwrap(), PATIENCE) });
+    let link = first.block_on(async { Link::open(self::server(&server.url()), PATIENCE) });
     drop(first);
     server.restart();
     let second = Runtime::new().unwrap();
@@ -75,7 +139,7 @@ fn a_store_opened_outside_a_runtime_connects_at_a_call() {
     let Some(server) = Server::start() else {
         return;
     };
-    let link = Link::open(Address::server(&server.url()).unwrap(), PATIENCE);
+    let link = Link::open(self::server(&server.url()), PATIENCE);
     Runtime::new().unwrap().block_on(async {
         assert!(link.held().is_err());
         let reached = tokio::time::timeout(AMPLE, link.wait_until_up()).await;

@@ -2,43 +2,33 @@
 
 mod address;
 mod backoff;
+#[cfg(feature = "cluster")]
+mod cluster;
+mod credentials;
+mod endpoint;
 mod link;
+mod options;
+mod probe;
+mod sentinel;
+#[cfg(any(feature = "tls-rustls", feature = "tls-native"))]
+mod tls;
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use redis::{Cmd, ErrorKind, RedisError, ServerErrorKind, Value};
+use redis::{Cmd, ErrorKind, RedisError, RedisResult, ServerErrorKind, Value};
 use tokio::time::{Instant, timeout_at};
 
 use crate::counters::StoreStats;
-use crate::error::{ConfigError, ConnectError};
 use crate::script::Script;
-use address::Address;
-use backoff::Backoff;
-use link::{Link, Patience};
+use link::{Held, Link};
 
-/// The options of a [`Store`], from [`Store::at`].
-///
-/// ```no_run
-/// use std::time::Duration;
-/// use windowpane_redis::Store;
-///
-/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// let store = Store::at("redis://127.0.0.1:6379")?
-///     .deadline(Duration::from_millis(20))
-///     .connect()
-///     .await?;
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Clone)]
-#[must_use = "`connect` or `connect_in_background` makes the store"]
-pub struct StoreOptions {
-    place: String,
-    address: Address,
-    patience: Patience,
-}
+pub use credentials::Credentials;
+pub use options::StoreOptions;
+pub(crate) use probe::Probe;
+#[cfg(any(feature = "tls-rustls", feature = "tls-native"))]
+pub use tls::Tls;
 
 /// A Redis or Valkey server, or a cluster, over one connection that all calls share.
 ///
@@ -51,6 +41,25 @@ pub struct Store {
     place: Arc<str>,
 }
 
+/// The health of a [`Store`], from [`Store::health`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Health {
+    /// Why there is no connection; `None` if there is one.
+    pub not_connected: Option<String>,
+    /// What the server refuses this user of what the limiters of this store run, such as
+    /// `refused: NOPERM setrange`. The calls of such a limiter end at once as unavailable. It is asked
+    /// for at each connect, and every second as long as something is refused.
+    pub refused: Vec<Arc<str>>,
+}
+
+impl Health {
+    /// Whether there is a connection, and the server refuses nothing.
+    pub fn is_ok(&self) -> bool {
+        self.not_connected.is_none() && self.refused.is_empty()
+    }
+}
+
 /// The reason why a call has no reply.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -58,41 +67,31 @@ pub(crate) struct Failure {
 }
 
 impl Store {
-    /// The options of a store at `address`, such as `redis://127.0.0.1:6379` or `redis+unix:///run/redis.sock`.
-    ///
-    /// # Errors
-    /// [`ConfigError::Address`].
-    pub fn at(address: &str) -> Result<StoreOptions, ConfigError> {
-        let address = Address::server(address)?;
-        Ok(StoreOptions {
-            place: address.place(),
-            address,
-            patience: PATIENCE,
-        })
-    }
-
-    /// The options of a store that is a cluster, of which some `nodes` are given.
-    ///
-    /// # Errors
-    /// [`ConfigError::Address`].
-    #[cfg(feature = "cluster")]
-    pub fn at_cluster(nodes: &[&str]) -> Result<StoreOptions, ConfigError> {
-        let address = Address::cluster(nodes)?;
-        Ok(StoreOptions {
-            place: address.place(),
-            address,
-            patience: PATIENCE,
-        })
-    }
-
     /// Returns the counts of calls and connections since the store was made. O(1).
     pub fn stats(&self) -> StoreStats {
         self.link.counters.read()
     }
 
     /// Whether there is a connection. Without one, every call ends at once as unavailable.
+    ///
+    /// A connection that broke or hangs while no call uses it is found out within about two seconds,
+    /// a broken one with protocol 3 at once. The connection to a cluster is one to all its nodes: it is
+    /// there as soon as one node was reached, and stays.
     pub fn is_connected(&self) -> bool {
         self.link.is_up()
+    }
+
+    /// Returns whether calls can be decided, and if not, why.
+    pub fn health(&self) -> Health {
+        Health {
+            not_connected: self.link.held().err(),
+            refused: self.link.refused(),
+        }
+    }
+
+    /// Adds the probe of what a limiter runs.
+    pub(crate) fn add_probe(&self, probe: Probe) -> Arc<Probe> {
+        self.link.add_probe(probe)
     }
 
     /// Returns how long a call may take.
@@ -121,34 +120,59 @@ impl Store {
             command
         };
         let deadline = started + self.link.patience.deadline;
-        let first = self
+        let mut sent = self
             .send(&command("EVALSHA", script.digest()), deadline)
             .await;
-        match first {
-            Err(Sent::ServerError(error)) if is(&error, ServerErrorKind::NoScript) => {
-                self.link.counters.scripts_sent.add();
-                self.again(&command("EVAL", script.text()), deadline).await
-            }
-            // The node ran nothing and named the node that would; the client follows it now.
-            Err(Sent::ServerError(error))
-                if is(&error, ServerErrorKind::Moved) || is(&error, ServerErrorKind::Ask) =>
-            {
-                self.again(&command("EVAL", script.text()), deadline).await
-            }
-            first => self.end(first),
+        if matches!(&sent, Err(Sent::ServerError(error)) if is_unknown_script(error)) {
+            self.link.counters.scripts_sent.add();
+            sent = self.send(&command("EVAL", script.text()), deadline).await;
         }
-    }
-
-    /// Sends a command that the server is known not to have run.
-    async fn again(&self, command: &Cmd, deadline: Instant) -> Result<Value, Failure> {
-        let second = self.send(command, deadline).await;
-        self.end(second)
+        // A node that never had the key may not have the script either.
+        let sent = self
+            .follow(sent, || command("EVAL", script.text()), deadline)
+            .await;
+        self.end(sent)
     }
 
     /// Runs one plain command.
     pub(crate) async fn command(&self, command: &Cmd, started: Instant) -> Result<Value, Failure> {
-        self.again(command, started + self.link.patience.deadline)
-            .await
+        let deadline = started + self.link.patience.deadline;
+        let sent = self.send(command, deadline).await;
+        let sent = self.follow(sent, || command.clone(), deadline).await;
+        self.end(sent)
+    }
+
+    /// Sends the command to the node that the answer names, which ran nothing, as long as it names one
+    /// and the deadline has not come.
+    #[cfg(feature = "cluster")]
+    async fn follow(
+        &self,
+        mut sent: Result<Value, Sent>,
+        command: impl Fn() -> Cmd,
+        deadline: Instant,
+    ) -> Result<Value, Sent> {
+        for _ in 0..REDIRECTIONS {
+            let Err(Sent::ServerError(error)) = &sent else {
+                break;
+            };
+            let Some(to) = cluster::Redirection::of(error) else {
+                break;
+            };
+            let command = command();
+            let sending = async |held: &mut Held| held.connection.send_to(&to, &command).await;
+            sent = self.send_by(sending, deadline).await;
+        }
+        sent
+    }
+
+    #[cfg(not(feature = "cluster"))]
+    async fn follow(
+        &self,
+        sent: Result<Value, Sent>,
+        _command: impl Fn() -> Cmd,
+        _deadline: Instant,
+    ) -> Result<Value, Sent> {
+        sent
     }
 
     fn end(&self, sent: Result<Value, Sent>) -> Result<Value, Failure> {
@@ -164,13 +188,22 @@ impl Store {
     }
 
     async fn send(&self, command: &Cmd, deadline: Instant) -> Result<Value, Sent> {
+        let sending = async |held: &mut Held| held.connection.send(command).await;
+        self.send_by(sending, deadline).await
+    }
+
+    async fn send_by(
+        &self,
+        sending: impl AsyncFnOnce(&mut Held) -> RedisResult<Value>,
+        deadline: Instant,
+    ) -> Result<Value, Sent> {
         let counters = &self.link.counters;
         let mut held = self.link.held().map_err(|reason| {
             counters.not_sent.add();
             Sent::NoConnection(reason)
         })?;
         counters.sent.add();
-        match timeout_at(deadline, held.connection.send(command)).await {
+        match timeout_at(deadline, sending(&mut held)).await {
             Ok(Ok(value)) => {
                 self.link.answered();
                 Ok(value)
@@ -181,6 +214,9 @@ impl Store {
                 match decides_nothing(&error) {
                     true => self.link.broken(&held, &error.to_string()),
                     false => self.link.answered(),
+                }
+                if probe::is_refused(&error) {
+                    self.link.was_refused();
                 }
                 Err(Sent::ServerError(error))
             }
@@ -216,6 +252,14 @@ enum Sent {
     Unanswered(String),
 }
 
+/// The most redirections that a call follows. One is usual, two if the slot moves on meanwhile.
+#[cfg(feature = "cluster")]
+const REDIRECTIONS: u32 = 5;
+
+fn is_unknown_script(error: &RedisError) -> bool {
+    is(error, ServerErrorKind::NoScript)
+}
+
 fn is(error: &RedisError, kind: ServerErrorKind) -> bool {
     error.kind() == ErrorKind::Server(kind)
 }
@@ -235,104 +279,12 @@ fn decides_nothing(error: &RedisError) -> bool {
     wrapped || kinds.into_iter().any(|kind| is(error, kind))
 }
 
-/// No delay or deadline is longer, so that each ends at a time that the clock represents.
-const LONGEST: Duration = Duration::from_secs(86_400);
-
-const PATIENCE: Patience = Patience {
-    deadline: Duration::from_millis(50),
-    drop_after: Duration::from_millis(200),
-    reconnect: Backoff {
-        first: Duration::from_millis(50),
-        longest: Duration::from_millis(500),
-    },
-    attempt: Duration::from_millis(250),
-};
-
-impl StoreOptions {
-    /// Sets how long a call may take, sending a script again included; 50 ms by default. A call that
-    /// takes longer ends as unavailable.
-    pub fn deadline(mut self, deadline: Duration) -> Self {
-        self.patience.deadline = deadline.min(LONGEST);
-        self
-    }
-
-    /// Sets how long calls may go on without any answer before the connection is dropped; 200 ms by
-    /// default. The time counts from the first call that ended without an answer, and starts again
-    /// after each answer. Without a connection calls end at once, until the store is connected again.
-    ///
-    /// A connection that breaks is dropped at once. The connection to a cluster is never dropped: the
-    /// calls may all have gone to one node, and the others go on.
-    pub fn drop_after(mut self, silence: Duration) -> Self {
-        self.patience.drop_after = silence;
-        self
-    }
-
-    /// Sets the delays between attempts to connect, in the background. They double from `first` up to
-    /// `longest`, and of each delay the second half is random; 50 ms and 500 ms by default, 1 ms at
-    /// least.
-    pub fn reconnect_delay(mut self, first: Duration, longest: Duration) -> Self {
-        let first = first.clamp(Duration::from_millis(1), LONGEST);
-        let longest = longest.clamp(first, LONGEST);
-        self.patience.reconnect = Backoff { first, longest };
-        self
-    }
-
-    /// Connects, and waits at most `patience` for that.
-    ///
-    /// # Errors
-    /// [`ConnectError`] if the store was not reached by then.
-    ///
-    /// # Panics
-    /// Outside of a Tokio runtime.
-    pub async fn connect_within(self, patience: Duration) -> Result<Store, ConnectError> {
-        let store = self.connect_in_background();
-        let reached = tokio::time::timeout(patience, store.link.wait_until_up()).await;
-        match (reached, store.link.held()) {
-            (Err(_), Err(reason)) => Err(ConnectError {
-                address: store.place.to_string(),
-                waited_ms: u64::try_from(patience.as_millis()).unwrap_or(u64::MAX),
-                reason,
-            }),
-            _ => Ok(store),
-        }
-    }
-
-    /// [`connect_within`](Self::connect_within) two seconds.
-    ///
-    /// # Errors
-    /// [`ConnectError`] if the store was not reached by then.
-    ///
-    /// # Panics
-    /// Outside of a Tokio runtime.
-    pub async fn connect(self) -> Result<Store, ConnectError> {
-        self.connect_within(Duration::from_secs(2)).await
-    }
-
-    /// A store that is unavailable until a task in the background has connected. For services that
-    /// must start without it. Outside of a Tokio runtime, the first call starts that task.
-    pub fn connect_in_background(self) -> Store {
-        Store {
-            link: Link::open(self.address, self.patience),
-            place: self.place.into(),
-        }
-    }
-}
-
 impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Store")
             .field("place", &self.place)
             .field("connected", &self.is_connected())
             .field("patience", &self.link.patience)
-            .finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for StoreOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StoreOptions")
-            .field("place", &self.place)
-            .field("patience", &self.patience)
             .finish_non_exhaustive()
     }
 }

@@ -2,8 +2,10 @@
 
 #![allow(dead_code, unreachable_pub)]
 
+pub mod cluster;
 pub mod load;
 pub mod proxy;
+pub mod sentinel;
 pub mod server;
 
 use std::time::{Duration, Instant};
@@ -11,7 +13,7 @@ use std::time::{Duration, Instant};
 use windowpane_core::{Cost, Quotas};
 use windowpane_redis::{Algorithm, By, RedisLimiter, Store};
 
-pub use server::Server;
+pub use server::{Server, free_port};
 
 /// The time that a busy machine may add to a deadline of 50 ms.
 pub const SLACK: Duration = Duration::from_millis(300);

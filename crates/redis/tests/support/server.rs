@@ -43,7 +43,7 @@ fn program() -> Option<&'static str> {
     found
 }
 
-fn free_port() -> u16 {
+pub fn free_port() -> u16 {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
     listener.local_addr().expect("its address").port()
 }
@@ -92,6 +92,11 @@ impl Server {
         bus.skip(1)
             .find_map(|port| port.parse().ok())
             .expect("a cluster's node")
+    }
+
+    /// What runs it.
+    pub fn program(&self) -> &'static str {
+        self.program
     }
 
     /// Where it listens.
