@@ -22,18 +22,32 @@ use windowpane_core::{BuildError, Nanos, OneWordLimiter, Quota, RequestError};
 /// ```
 pub type FixedWindow = OneWordLimiter<FixedWindowRule>;
 
-/// The rule of [`FixedWindow`]. The word holds the window's index above the count in it.
+/// The rule of [`FixedWindow`]. The word holds the window's index, how far into it the latest
+/// acceptance was, and the count in it.
 #[derive(Clone, Copy, Debug)]
 pub struct FixedWindowRule {
     quota: Quota,
     count_bits: u32,
+    /// The bits that neither the count nor the index needs.
+    offset_bits: u32,
+    /// An offset counts 2^`offset_shift` ns: 1 ns where all of the window has room, the whole window
+    /// where no bits are left. Only a change of the quota reads it.
+    offset_shift: u32,
     /// When the window of index 0 begins: a multiple of the window.
     base: Nanos,
+}
+
+/// A word taken apart.
+struct Fields {
+    index: u64,
+    offset: u64,
+    count: u64,
 }
 
 /// A word taken apart and rolled on to some time.
 struct Now {
     index: u64,
+    offset: u64,
     count: u64,
     /// The time, or the recorded window's start where that is later.
     at: Nanos,
@@ -45,7 +59,7 @@ impl FixedWindowRule {
     /// The rule for `quota` in a word that has room for a count of `most`, which may be above the
     /// limit.
     fn holding(quota: Quota, start: Nanos, most: u64) -> Result<Self, BuildError> {
-        let count_bits = (u64::BITS - quota.limit().max(most).leading_zeros()).max(1);
+        let count_bits = bits(quota.limit().max(most)).max(1);
         let covers = |count_bits: u32| match u64::BITS - count_bits {
             0 => 0,
             // One window less than there are: the first may have begun before the start.
@@ -68,15 +82,21 @@ impl FixedWindowRule {
                 ),
             });
         }
+        let window_bits = bits(quota.window() - 1);
+        // No time needs a larger index.
+        let index_bits = bits(u64::MAX / quota.window()).min(u64::BITS - count_bits);
+        let offset_bits = (u64::BITS - count_bits - index_bits).min(window_bits);
         Ok(FixedWindowRule {
             quota,
             count_bits,
+            offset_bits,
+            offset_shift: window_bits - offset_bits,
             base: start - start % quota.window(),
         })
     }
 
     fn last_index(&self) -> u64 {
-        u64::MAX >> self.count_bits
+        u64::MAX >> (self.count_bits + self.offset_bits)
     }
 
     fn last_instant(&self) -> Nanos {
@@ -85,10 +105,35 @@ impl FixedWindowRule {
         u64::try_from(end).unwrap_or(u64::MAX)
     }
 
-    /// The window's index in `word`, and the count in it.
     #[inline]
-    fn unpack(&self, word: u64) -> (u64, u64) {
-        (word >> self.count_bits, word & self.most())
+    fn unpack(&self, word: u64) -> Fields {
+        Fields {
+            index: word >> (self.count_bits + self.offset_bits),
+            offset: word >> self.count_bits & ((1 << self.offset_bits) - 1),
+            count: word & self.most(),
+        }
+    }
+
+    #[inline]
+    fn pack(&self, fields: Fields) -> u64 {
+        (fields.index << self.offset_bits | fields.offset) << self.count_bits | fields.count
+    }
+
+    /// When the window of `index` begins.
+    #[inline]
+    fn start(&self, index: u64) -> Nanos {
+        // Cannot overflow: the index was computed by a division of a u64 time.
+        self.base + index * self.quota.window()
+    }
+
+    /// The latest time at which anything that is counted can have been accepted, or the window's
+    /// start if nothing is counted.
+    fn latest(&self, fields: &Fields) -> Nanos {
+        let after = match fields.count {
+            0 => 0,
+            _ => (((fields.offset + 1) << self.offset_shift) - 1).min(self.quota.window() - 1),
+        };
+        self.start(fields.index).saturating_add(after)
     }
 
     /// The largest count there is room for.
@@ -101,13 +146,17 @@ impl FixedWindowRule {
     #[inline]
     fn roll(&self, word: u64, now: Nanos) -> Result<Now, RequestError> {
         let window = self.quota.window();
-        let (index, count) = self.unpack(word);
-        // Cannot overflow: the index was computed by a division of a u64 time.
-        let start = self.base + index * window;
+        let Fields {
+            index,
+            offset,
+            count,
+        } = self.unpack(word);
+        let start = self.start(index);
         let at = now.max(start);
         if at - start < window {
             return Ok(Now {
                 index,
+                offset,
                 count,
                 at,
                 start,
@@ -122,6 +171,7 @@ impl FixedWindowRule {
         }
         Ok(Now {
             index: index + windows,
+            offset: 0,
             count: 0,
             at,
             start: start + windows * window,
@@ -146,9 +196,14 @@ impl OneWordRule for FixedWindowRule {
         let rolled = self.roll(word, now)?;
         // What was settled upward, or a lowered limit, may have left a count above the limit.
         if charge <= self.quota.limit().saturating_sub(rolled.count) {
+            let offset = (rolled.at - rolled.start) >> self.offset_shift;
             return Ok(Verdict::Allowed {
                 at: rolled.at,
-                word: (rolled.index << self.count_bits) | (rolled.count + charge),
+                word: self.pack(Fields {
+                    index: rolled.index,
+                    offset: offset.max(rolled.offset),
+                    count: rolled.count + charge,
+                }),
             });
         }
         // Told on the caller's clock, which may be behind `at`.
@@ -168,7 +223,7 @@ impl OneWordRule for FixedWindowRule {
 
     /// The end of the recorded window, or its start if nothing is counted in it.
     fn idle_from(&self, word: u64) -> Option<Nanos> {
-        let (index, count) = self.unpack(word);
+        let Fields { index, count, .. } = self.unpack(word);
         let index = index + u64::from(count > 0);
         let since = index.checked_mul(self.quota.window())?;
         let from = self.base.checked_add(since)?;
@@ -180,29 +235,47 @@ impl OneWordRule for FixedWindowRule {
 /// window is charged beyond that is not remembered.
 impl SettleRule for FixedWindowRule {
     fn settle(&self, word: u64, at: Nanos, charged: u64, actual: u64) -> u64 {
-        let (index, count) = self.unpack(word);
-        let start = self.base + index * self.quota.window();
-        match at.checked_sub(start) {
-            Some(since) if since < self.quota.window() => {
-                index << self.count_bits | settled_count(count, charged, actual, self.most())
-            }
+        let fields = self.unpack(word);
+        match at.checked_sub(self.start(fields.index)) {
+            Some(since) if since < self.quota.window() => self.pack(Fields {
+                count: settled_count(fields.count, charged, actual, self.most()),
+                ..fields
+            }),
             _ => word,
         }
     }
 }
 
 /// Keeps the count of the window in which the change falls: as it is under the same window, and as
-/// counted at the change under another.
+/// accepted at the change under another.
+///
+/// A change at a time before the latest acceptance counts as made then. The word holds that time in
+/// units of at most 4 ns × the limit, and never in more than a window: a count can be kept for so
+/// long beyond what the new window asks for.
 impl ChangeRule for FixedWindowRule {
     fn changed(&self, word: u64, now: Nanos, quota: Quota) -> Result<(Self, u64), BuildError> {
-        let (index, count) = self.unpack(word);
-        let start = self.base + index * self.quota.window();
-        let at = now.max(start);
-        let count = match at - start < self.quota.window() {
-            true => count,
+        let fields = self.unpack(word);
+        let at = now.max(self.latest(&fields));
+        let count = match at - self.start(fields.index) < self.quota.window() {
+            true => fields.count,
             false => 0,
         };
-        // Of a window of index 0, so that the word is the count.
-        Ok((FixedWindowRule::holding(quota, at, count)?, count))
+        let rule = FixedWindowRule::holding(quota, at, count)?;
+        // Nothing accepted is 0, whatever the time.
+        let offset = match count {
+            0 => 0,
+            _ => (at - rule.base) >> rule.offset_shift,
+        };
+        let word = rule.pack(Fields {
+            index: 0,
+            offset,
+            count,
+        });
+        Ok((rule, word))
     }
+}
+
+/// The bits of a number up to `most`.
+fn bits(most: u64) -> u32 {
+    u64::BITS - most.leading_zeros()
 }

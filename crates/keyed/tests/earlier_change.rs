@@ -257,8 +257,8 @@ proptest! {
         check::<PackedCounter>(new(first), first, &calls, Recorded::holds_weighted)?;
     }
 
-    /// The limiters of one word store no time, so an earlier change of the window can give them one
-    /// allowance more: the rule holds for what was accepted since.
+    /// The limiters of one word, by what was accepted since the change of the window. That the counters
+    /// keep what was accepted before it is tested in their own crates; GCRA can give one burst more.
     #[test]
     fn earlier_changes_of_the_window_keep_the_rule_since(
         calls in calls(LONG, prop_oneof![Just(LONG), LONG / 10..3 * LONG]),

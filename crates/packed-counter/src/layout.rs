@@ -1,12 +1,17 @@
-//! The word's fields: window index, current count, previous count.
+//! The word's fields: window index, offset of the latest acceptance, current count, previous count.
 
 use windowpane_core::one_word::REQUIRED_RANGE;
 use windowpane_core::{BuildError, Nanos, Quota, format_nanos};
 
-/// How wide a count is; the index has the rest. Fixed when the limiter is built.
+/// How wide a count and an offset are; the index has the rest. Fixed when the limiter is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     count_bits: u32,
+    /// The bits that neither the counts nor the index needs.
+    offset_bits: u32,
+    /// An offset counts 2^`offset_shift` ns: 1 ns where all of the window has room, the whole window
+    /// where no bits are left.
+    offset_shift: u32,
 }
 
 /// The word, taken apart.
@@ -14,6 +19,9 @@ pub(crate) struct Layout {
 pub(crate) struct Counts {
     /// The window, counted from the limiter's first.
     pub(crate) index: u64,
+    /// How far into it the latest acceptance was, in the layout's units. Only a change of the quota
+    /// reads it.
+    pub(crate) offset: u64,
     /// Accepted in it.
     pub(crate) current: u64,
     /// Accepted in the window before.
@@ -48,13 +56,32 @@ impl Layout {
                 fits: what_fits(quota),
             });
         }
-        Ok(Layout { count_bits })
+        let window_bits = u64::BITS - (quota.window() - 1).leading_zeros();
+        // No time needs a larger index.
+        let index_bits = bits(u64::MAX / quota.window()).min(u64::BITS - 2 * count_bits);
+        let offset_bits = (u64::BITS - 2 * count_bits - index_bits).min(window_bits);
+        Ok(Layout {
+            count_bits,
+            offset_bits,
+            offset_shift: window_bits - offset_bits,
+        })
     }
 
     /// The largest window index.
     #[inline]
     pub(crate) fn last_index(self) -> u64 {
-        u64::MAX >> (2 * self.count_bits)
+        u64::MAX >> (2 * self.count_bits + self.offset_bits)
+    }
+
+    /// The offset of a time that is `since` after its window began.
+    #[inline]
+    pub(crate) fn offset(self, since: Nanos) -> u64 {
+        since >> self.offset_shift
+    }
+
+    /// How long after its window began a time of this offset is at most.
+    pub(crate) fn latest(self, offset: u64) -> Nanos {
+        ((offset + 1) << self.offset_shift) - 1
     }
 
     /// The largest count.
@@ -65,14 +92,16 @@ impl Layout {
 
     #[inline]
     pub(crate) fn pack(self, counts: Counts) -> u64 {
-        (counts.index << self.count_bits | counts.current) << self.count_bits | counts.previous
+        let time = counts.index << self.offset_bits | counts.offset;
+        (time << self.count_bits | counts.current) << self.count_bits | counts.previous
     }
 
     #[inline]
     pub(crate) fn unpack(self, word: u64) -> Counts {
         let mask = self.most();
         Counts {
-            index: word >> (2 * self.count_bits),
+            index: word >> (2 * self.count_bits + self.offset_bits),
+            offset: word >> (2 * self.count_bits) & ((1 << self.offset_bits) - 1),
             current: word >> self.count_bits & mask,
             previous: word & mask,
         }
@@ -130,18 +159,27 @@ mod tests {
     use proptest::prelude::*;
     use windowpane_core::Unit;
 
-    fn layout_of(limit: u64) -> Layout {
+    /// The layout of `limit` beside an offset as wide as `seed` says, zero bits among them.
+    fn layout_of(limit: u64, seed: u32) -> Layout {
+        let count_bits = bits(limit);
         Layout {
-            count_bits: bits(limit),
+            count_bits,
+            offset_bits: seed % (u64::BITS - 2 * count_bits),
+            offset_shift: 0,
         }
+    }
+
+    fn offset_of(layout: Layout, offset: u64) -> u64 {
+        offset & ((1 << layout.offset_bits) - 1)
     }
 
     proptest! {
         #[test]
-        fn counts_come_back_from_the_word(limit in 0..=u64::from(u32::MAX >> 1), index: u64, current: u64, previous: u64) {
-            let layout = layout_of(limit);
+        fn counts_come_back_from_the_word(limit in 0..=u64::from(u32::MAX >> 1), seed: u32, index: u64, offset: u64, current: u64, previous: u64) {
+            let layout = layout_of(limit, seed);
             let counts = Counts {
                 index: index & layout.last_index(),
+                offset: offset_of(layout, offset),
                 current: current % (limit + 1),
                 previous: previous % (limit + 1),
             };
@@ -150,19 +188,52 @@ mod tests {
 
         /// One more in one field changes that field alone, up to its largest value.
         #[test]
-        fn no_field_carries_into_a_neighbour(limit in 1..=u64::from(u32::MAX >> 1), index: u64) {
-            let layout = layout_of(limit);
+        fn no_field_carries_into_a_neighbour(limit in 1..=u64::from(u32::MAX >> 1), seed: u32, index: u64) {
+            let layout = layout_of(limit, seed);
             let index = index & layout.last_index();
-            let full = Counts { index, current: limit, previous: limit };
+            let offset = offset_of(layout, u64::MAX);
+            let full = Counts { index, offset, current: limit, previous: limit };
             for less in [
                 Counts { current: limit - 1, ..full },
                 Counts { previous: limit - 1, ..full },
+                Counts { offset: offset.saturating_sub(1), ..full },
                 Counts { index: index.saturating_sub(1), ..full },
             ] {
                 prop_assert_eq!(layout.unpack(layout.pack(less)), less);
             }
             prop_assert_eq!(layout.unpack(layout.pack(full)), full);
         }
+    }
+
+    /// Every time of a window lies between the start and the end that its offset stands for.
+    #[test]
+    fn an_offset_holds_its_times_in_any_layout() {
+        let limits = (0..=31).map(|bits| (1_u64 << bits) - 1);
+        let windows =
+            (0..=54).flat_map(|bits| [1_u64 << bits, (1 << bits) + 1, (1 << bits) * 3 / 2]);
+        let quotas = limits.flat_map(|limit| windows.clone().map(move |window| (limit, window)));
+        let mut held = 0;
+        for (limit, window) in quotas {
+            let quota = Quota::from_nanos(limit, window, Unit::Permits).unwrap();
+            let Ok(layout) = Layout::new("", quota) else {
+                continue;
+            };
+            held += 1;
+            for since in [0, window / 3, window / 2, window - 1] {
+                let offset = layout.offset(since);
+                assert_eq!(offset_of(layout, offset), offset, "{quota} {since}");
+                assert!(layout.latest(offset) >= since, "{quota} {since}");
+                assert!(layout.latest(offset) - since < 1 << layout.offset_shift);
+            }
+            // Every index that a time has, or all bits that the counts leave.
+            let counts = 2 * layout.count_bits;
+            assert!(
+                layout.last_index() >= u64::MAX / window
+                    || layout.last_index() == u64::MAX >> counts,
+                "{quota}"
+            );
+        }
+        assert!(held > 1_000, "{held}");
     }
 
     #[test]

@@ -30,8 +30,7 @@ impl TwoWindowRule {
     fn roll(&self, word: u64, now: Nanos) -> Result<Now, RequestError> {
         let window = self.quota.window();
         let counts = self.layout.unpack(word);
-        // Cannot overflow: the index was computed by a division of a u64 time.
-        let start = self.base + counts.index * window;
+        let start = self.start(counts.index);
         let at = now.max(start);
         let since = at - start;
         if since < window {
@@ -60,12 +59,31 @@ impl TwoWindowRule {
         Now {
             counts: Counts {
                 index: counts.index + windows,
+                offset: 0,
                 current: 0,
                 previous,
             },
             elapsed: since - windows * self.quota.window(),
             at,
         }
+    }
+
+    /// When the window of `index` begins.
+    #[inline]
+    fn start(&self, index: u64) -> Nanos {
+        // Cannot overflow: the index was computed by a division of a u64 time.
+        self.base + index * self.quota.window()
+    }
+
+    /// The latest time at which anything that `word` counts can have been accepted, or the start of
+    /// its window if nothing is counted in that.
+    fn latest(&self, word: u64) -> Nanos {
+        let counts = self.layout.unpack(word);
+        let after = match counts.current {
+            0 => 0,
+            _ => (self.layout.latest(counts.offset)).min(self.quota.window() - 1),
+        };
+        self.start(counts.index).saturating_add(after)
     }
 
     fn last_instant(&self) -> Nanos {
@@ -133,7 +151,9 @@ impl OneWordRule for TwoWindowRule {
         // The counts are below 2^31 and a window is below 2^55.
         let weighted = u128::from(previous) * overlap + u128::from(current + charge) * window;
         if weighted <= u128::from(self.quota.limit()) * window {
+            let offset = self.layout.offset(rolled.elapsed);
             let counts = Counts {
+                offset: offset.max(rolled.counts.offset),
                 current: current + charge,
                 ..rolled.counts
             };
@@ -185,7 +205,7 @@ impl SettleRule for TwoWindowRule {
     fn settle(&self, word: u64, at: Nanos, charged: u64, actual: u64) -> u64 {
         let window = self.quota.window();
         let counts = self.layout.unpack(word);
-        let start = self.base + counts.index * window;
+        let start = self.start(counts.index);
         let settled = |count| settled_count(count, charged, actual, self.layout.most());
         let is_current = at.checked_sub(start).is_some_and(|since| since < window);
         let is_previous = start
@@ -210,19 +230,22 @@ impl SettleRule for TwoWindowRule {
 /// Under the same window both counts stay as they are. Under another, what the rule counts at the
 /// change (the previous count weighted and rounded up, and the current one) is counted as accepted at
 /// the change: later than it was, so never too little.
+///
+/// A change at a time before the latest acceptance counts as made then. The word holds that time in
+/// units of at most 8 ns × the limit squared, and never in more than a window: a count can be kept
+/// for so long beyond what the new window asks for.
 impl ChangeRule for TwoWindowRule {
     fn changed(&self, word: u64, now: Nanos, quota: Quota) -> Result<(Self, u64), BuildError> {
         // A change is also a way on for a counter whose range is over.
         let Now {
-            counts,
+            mut counts,
             elapsed,
             at,
         } = self.roll(word, now).unwrap_or_else(|_| {
             let counts = self.layout.unpack(word);
-            let start = self.base + counts.index * self.quota.window();
-            self.later(counts, now, now - start)
+            self.later(counts, now, now - self.start(counts.index))
         });
-        let mut counts = Counts { index: 0, ..counts };
+        let at = at.max(self.latest(word));
         if quota.window() != self.quota.window() {
             let window = u128::from(self.quota.window());
             let overlap = window - u128::from(elapsed);
@@ -235,6 +258,12 @@ impl ChangeRule for TwoWindowRule {
             quota,
             layout: Layout::holding(Self::NAME, quota, most)?,
             base: at - at % quota.window(),
+        };
+        counts.index = 0;
+        // Nothing accepted is 0, whatever the time.
+        counts.offset = match counts.current {
+            0 => 0,
+            _ => rule.layout.offset(at - rule.base),
         };
         Ok((rule, rule.layout.pack(counts)))
     }

@@ -42,8 +42,8 @@ pub(crate) const TWINS: &[Twin] = &[
         bug: "A count that is full carries into its neighbour",
         of: Shipped::PackedCounter,
         file: "layout.rs",
-        shipped: "Ok(Layout { count_bits })",
-        seeded: "Ok(Layout { count_bits: count_bits - 1 })",
+        shipped: "count_bits, offset_bits, offset_shift: window_bits - offset_bits,",
+        seeded: "count_bits: count_bits - 1, offset_bits, offset_shift: window_bits - offset_bits,",
         found_by: &[(PackedCounter, "any::unequal_costs")],
     },
 ];
