@@ -39,9 +39,10 @@ use thiserror::Error;
 
 use crate::clock::Nanos;
 use crate::cost::Cost;
-use crate::decision::{Decision, Denial, Detailed, PerQuota};
+use crate::decision::{Decision, Denial, Detailed};
 use crate::keyed::{Answer, KeyedRateLimiter, KeyedSettle, StoreError};
 use crate::outcome::AcquireError;
+use crate::per_quota::PerQuota;
 use crate::quotas::Quotas;
 use crate::settle::Charge;
 

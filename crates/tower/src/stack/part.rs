@@ -193,11 +193,7 @@ where
 /// An allowance that is recorded nowhere.
 fn uncharged(quotas: Quotas) -> Answer {
     let left = quotas.iter().map(|quota| quota.limit()).collect();
-    Answer {
-        detailed: Detailed::new(UNCHARGED, &quotas, left),
-        more_after: None,
-        quotas,
-    }
+    Answer::new(Detailed::new(UNCHARGED, &quotas, left), quotas)
 }
 
 struct ReturningHeld<S, E: Extract, C>(OfRequest<S, E, C>);
