@@ -106,6 +106,7 @@ static RIVALS: &[Entry] = &[Entry {
 }];
 
 static DUMMIES: Table = Table {
+    composed: &[],
     ours: OURS,
     rivals: RIVALS,
 };

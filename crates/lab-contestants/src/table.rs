@@ -14,6 +14,7 @@ use windowpane_packed_counter::{PackedCounter, TwoWindowRule};
 use crate::code::Code;
 use crate::keyed::KeyedContestant;
 use crate::ours::ours;
+use crate::ours::sharded::ShardedRing;
 use crate::ours::soaked::{LARGEST_LIMIT, Soaked};
 use crate::registry::Algorithm;
 use crate::rivals::{governor, plain_log, rate_net, ratelimit, trypema};
@@ -48,6 +49,8 @@ impl Entry {
 pub struct Table {
     /// The limiters of this workspace.
     pub ours: &'static [Entry],
+    /// Limiters made of others of ours, measured on one key alone.
+    pub composed: &'static [Entry],
     /// The limiters of others.
     pub rivals: &'static [Entry],
 }
@@ -55,7 +58,7 @@ pub struct Table {
 impl Table {
     /// Returns the entries, in the order of every list.
     pub fn entries(self) -> impl Iterator<Item = &'static Entry> {
-        self.ours.iter().chain(self.rivals)
+        self.ours.iter().chain(self.composed).chain(self.rivals)
     }
 
     /// Returns the entry of that name.
@@ -90,6 +93,14 @@ impl Table {
 /// The table.
 pub static TABLE: Table = Table {
     ours: OURS,
+    composed: &[Entry {
+        one_key: &ShardedRing,
+        many_keys: &[],
+        code: None,
+        algorithm: None,
+        lock_free: true,
+        exhibit: None,
+    }],
     rivals: RIVALS,
 };
 

@@ -2,6 +2,7 @@
 //! [table](crate::table).
 
 pub(crate) mod replayed;
+pub(crate) mod sharded;
 pub mod soaked;
 pub(crate) mod stores;
 
