@@ -128,14 +128,11 @@ fn adapted(of: Shipped, source: Source) -> Source {
                 "use super::sync",
                 "use windowpane_core::one_word::{ChangeRule, OneWordRule, SettleRule, Verdict};\nuse super::sync",
             ),
-        // The trait and the limiter with a clock are the shipped ones.
-        Shipped::Changeable => source
-            .without("pub trait ChangeQuotas", "pub struct Changeable")
-            .without(
-                "impl<L: ChangeQuotas, C: Clock> Limiter<",
-                "impl<L: RateLimiter> RateLimiter for",
-            )
-            .with("use super::sync", "use windowpane_core::ChangeQuotas;\nuse super::sync"),
+        // The limiter with a clock is the shipped one.
+        Shipped::Changeable => source.without(
+            "impl<L: ChangeQuotas, C: Clock> Limiter<",
+            "impl<L: RateLimiter> RateLimiter for",
+        ),
         // A charge can be made in its own crate alone, so a mutant does not settle.
         Shipped::Queue => source.without(
             "impl<L: Settle, C: Clock> Queue",

@@ -1,6 +1,9 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+// The mutants name it, as the shipped source does.
+extern crate alloc;
+
 #[cfg(any(windowpane_loom, windowpane_shuttle))]
 #[macro_use]
 mod keys;

@@ -17,7 +17,7 @@ mod as_in_core {
     pub mod build {
         pub use windowpane_core::FromQuotas;
     }
-    pub mod change {
+    pub mod change_quotas {
         pub use windowpane_core::ChangeQuotas;
     }
     pub mod clock {

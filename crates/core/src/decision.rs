@@ -1,7 +1,7 @@
 //! The answers of a limiter.
 
-use std::num::NonZeroU64;
-use std::time::Duration;
+use core::num::NonZeroU64;
+use core::time::Duration;
 
 use crate::clock::Nanos;
 use crate::per_quota::PerQuota;

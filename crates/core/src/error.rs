@@ -1,5 +1,8 @@
 //! What can go wrong, each with what would work.
 
+use alloc::format;
+use alloc::string::String;
+
 use thiserror::Error;
 
 use crate::clock::Nanos;

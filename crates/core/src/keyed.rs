@@ -4,7 +4,9 @@
 //! other. A store on this machine answers at once ([`KeyedRateLimiter`]); one on another machine
 //! answers later, or not at all ([`AsyncKeyedRateLimiter`]).
 
-use std::future::{Future, ready};
+use alloc::boxed::Box;
+use alloc::string::String;
+use core::future::{Future, ready};
 
 use thiserror::Error;
 
@@ -215,4 +217,4 @@ macro_rules! through_a_pointer {
     )*};
 }
 
-through_a_pointer!(&S, std::sync::Arc<S>);
+through_a_pointer!(&S, alloc::sync::Arc<S>);

@@ -4,10 +4,10 @@
 //! applies a rule to it by compare-and-swap. A store of many keys can keep words of its own and
 //! apply the same rule.
 
-use std::fmt;
+use core::fmt;
 
 use crate::build::FromQuotas;
-use crate::change::ChangeQuotas;
+use crate::change_quotas::ChangeQuotas;
 use crate::clock::Nanos;
 use crate::cost::Cost;
 use crate::decision::{Decision, Denial, Detailed};

@@ -1,8 +1,9 @@
 //! One quota: a limit on the permits, or the requests, of any window.
 
-use std::fmt;
-use std::str::FromStr;
-use std::time::Duration;
+use alloc::format;
+use core::fmt;
+use core::str::FromStr;
+use core::time::Duration;
 
 use crate::clock::Nanos;
 use crate::cost::Cost;
