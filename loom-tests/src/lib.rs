@@ -11,7 +11,7 @@ mod keys;
 #[macro_use]
 mod line;
 
-pub mod twins;
+pub mod mutants;
 
 #[cfg(any(windowpane_loom, windowpane_shuttle))]
 mod changes;
