@@ -55,7 +55,7 @@ impl From<BuildError> for StoreError {
 /// A decision about a key's request, and what stores report beside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-#[must_use = "a decision that nobody reads limits nothing"]
+#[must_use = "a decision that is not read limits nothing"]
 pub struct Answer {
     /// The decision and what remains.
     pub detailed: Detailed,

@@ -166,7 +166,7 @@ impl FromStr for Quota {
             Some(limit) => (limit, Unit::Requests),
             None => (limit, Unit::Permits),
         };
-        // `u64::from_str` accepts a leading `+`, which nobody means in a quota.
+        // `u64::from_str` accepts a leading `+`, which a quota does not have.
         if !limit.bytes().all(|b| b.is_ascii_digit()) {
             return Err(malformed());
         }

@@ -13,7 +13,7 @@ pub use super::unseen::Gates;
 #[cfg(feature = "std")]
 pub use super::unseen::plain;
 
-/// A size: `ships`, but where an explorer schedules `modelled`, which it gets through.
+/// Returns `ships`; under a model checker `modelled`, a size that it can explore.
 pub const fn ships_or_models(ships: usize, _modelled: usize) -> usize {
     ships
 }
