@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use source::Source;
 use stale::Stale;
-use table::{Limiter, MODELS, Shipped, Twin, all_twins, twins};
+use table::{Limiter, MODELS, Mutant, Shipped, all_mutants, mutants};
 
 /// Set by `cargo xtask faults`, which changes the source and runs the models on it. A mutant whose
 /// quoted text is gone is then the source as it stands.
@@ -25,14 +25,14 @@ fn main() {
     let mut modules = String::new();
     for shipped in Shipped::ALL {
         writeln!(modules, "pub mod {} {{", shipped.module()).unwrap();
-        for twin in all_twins().filter(|twin| twin.of == shipped) {
-            if let Err(problem) = write_twin(&out, twin, &mut modules) {
+        for mutant in all_mutants().filter(|mutant| mutant.of == shipped) {
+            if let Err(problem) = write_mutant(&out, mutant, &mut modules) {
                 println!("cargo::error={problem}");
             }
         }
         modules.push_str("}\n");
     }
-    write(&out.join("twins.rs"), &modules);
+    write(&out.join("mutants.rs"), &modules);
     for (limiter, models) in MODELS {
         write(
             &out.join(format!("{}.rs", limiter.name())),
@@ -47,10 +47,10 @@ fn tests(limiter: Limiter, models: &[&str]) -> String {
     for model in models {
         writeln!(tests, "model!({model});").unwrap();
     }
-    tests.push_str("}\nmod twins {\n");
-    for Twin {
+    tests.push_str("}\nmod mutants {\n");
+    for Mutant {
         name, of, found_by, ..
-    } in twins()
+    } in mutants()
     {
         let models: Vec<_> = found_by
             .iter()
@@ -59,7 +59,7 @@ fn tests(limiter: Limiter, models: &[&str]) -> String {
         if !models.is_empty() {
             writeln!(tests, "mod {name} {{").unwrap();
             for (_, model) in models {
-                writeln!(tests, "twin!({} {name} {model});", of.module()).unwrap();
+                writeln!(tests, "mutant!({} {name} {model});", of.module()).unwrap();
             }
             tests.push_str("}\n");
         }
@@ -72,26 +72,26 @@ fn tests(limiter: Limiter, models: &[&str]) -> String {
 ///
 /// # Errors
 /// A message if the mutant cannot be made.
-fn write_twin(out: &Path, twin: &Twin, modules: &mut String) -> Result<(), String> {
-    let Twin { name, bug, .. } = twin;
-    let folder = out.join(twin.of.module()).join(name);
+fn write_mutant(out: &Path, mutant: &Mutant, modules: &mut String) -> Result<(), String> {
+    let Mutant { name, bug, .. } = mutant;
+    let folder = out.join(mutant.of.module()).join(name);
     fs::create_dir_all(&folder).expect("OUT_DIR is writable");
-    if twin.found_by.is_empty() {
+    if mutant.found_by.is_empty() {
         modules.push_str("#[cfg(windowpane_shuttle)]\n");
     }
     writeln!(modules, "/// {bug}.\npub mod {name} {{").unwrap();
     let mut changed = false;
-    for file in twin.of.files() {
-        let path = Path::new(twin.of.folder()).join(file);
+    for file in mutant.of.files() {
+        let path = Path::new(mutant.of.folder()).join(file);
         println!("cargo::rerun-if-changed={}", path.display());
         let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
         let mut source = Source::new(&text);
-        if twin.file == *file {
-            source = match source.replaced(twin.shipped, twin.seeded) {
+        if mutant.file == *file {
+            source = match source.replaced(mutant.shipped, mutant.seeded) {
                 Ok(source) => source,
                 Err(_) if env::var_os(SEEDED).is_some() => Source::new(&text),
                 Err(found) => {
-                    let stale = Stale::new(twin, found);
+                    let stale = Stale::new(mutant, found);
                     return Err(format!(
                         "nothing was checked: {stale}. The source has changed: update the mutant \
                          in loom-tests/build/table. No bug was found."
@@ -101,17 +101,17 @@ fn write_twin(out: &Path, twin: &Twin, modules: &mut String) -> Result<(), Strin
             changed = true;
         }
         let copy = folder.join(file);
-        write(&copy, &adapted(twin.of, source).into_text());
+        write(&copy, &adapted(mutant.of, source).into_text());
         let module = file.trim_end_matches(".rs");
         writeln!(modules, "#[path = {copy:?}]\nmod {module};").unwrap();
     }
-    writeln!(modules, "{}\n}}", twin.of.glue()).unwrap();
+    writeln!(modules, "{}\n}}", mutant.of.glue()).unwrap();
     match changed {
         true => Ok(()),
         false => Err(format!(
             "mutant {name}: {} has no file {}",
-            twin.of.module(),
-            twin.file
+            mutant.of.module(),
+            mutant.file
         )),
     }
 }
@@ -128,14 +128,11 @@ fn adapted(of: Shipped, source: Source) -> Source {
                 "use super::sync",
                 "use windowpane_core::one_word::{ChangeRule, OneWordRule, SettleRule, Verdict};\nuse super::sync",
             ),
-        // The trait and the limiter with a clock are the shipped ones.
-        Shipped::Changeable => source
-            .without("pub trait ChangeQuotas", "pub struct Changeable")
-            .without(
-                "impl<L: ChangeQuotas, C: Clock> Limiter<",
-                "impl<L: RateLimiter> RateLimiter for",
-            )
-            .with("use super::sync", "use windowpane_core::ChangeQuotas;\nuse super::sync"),
+        // The limiter with a clock is the shipped one.
+        Shipped::Changeable => source.without(
+            "impl<L: ChangeQuotas, C: Clock> Limiter<",
+            "impl<L: RateLimiter> RateLimiter for",
+        ),
         // A charge can be made in its own crate alone, so a mutant does not settle.
         Shipped::Queue => source.without(
             "impl<L: Settle, C: Clock> Queue",

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::source::Source;
-use super::table::{Twin, all_twins};
+use super::table::{Mutant, all_mutants};
 
 /// A mutant whose quoted text stands in its shipped file never, or more than once.
 pub(crate) struct Stale {
@@ -19,11 +19,11 @@ pub(crate) struct Stale {
 }
 
 impl Stale {
-    pub(crate) fn new(twin: &Twin, found: usize) -> Stale {
+    pub(crate) fn new(mutant: &Mutant, found: usize) -> Stale {
         Stale {
-            mutant: format!("{}::{}", twin.of.module(), twin.name),
-            path: Path::new(twin.of.folder()).join(twin.file),
-            quoted: twin.shipped,
+            mutant: format!("{}::{}", mutant.of.module(), mutant.name),
+            path: Path::new(mutant.of.folder()).join(mutant.file),
+            quoted: mutant.shipped,
             found,
         }
     }
@@ -50,10 +50,10 @@ impl fmt::Display for Stale {
 #[allow(dead_code)]
 pub(crate) fn stale(read: impl Fn(&Path) -> io::Result<String>) -> io::Result<Vec<Stale>> {
     let mut stale = Vec::new();
-    for twin in all_twins() {
-        let text = read(&Path::new(twin.of.folder()).join(twin.file))?;
-        if let Err(found) = Source::new(&text).replaced(twin.shipped, twin.seeded) {
-            stale.push(Stale::new(twin, found));
+    for mutant in all_mutants() {
+        let text = read(&Path::new(mutant.of.folder()).join(mutant.file))?;
+        if let Err(found) = Source::new(&text).replaced(mutant.shipped, mutant.seeded) {
+            stale.push(Stale::new(mutant, found));
         }
     }
     Ok(stale)

@@ -26,7 +26,7 @@ impl<L: Settle + 'static> Callee for Settling<L> {
     }
 }
 
-/// What makes a limiter's quotas changeable: what ships, or a twin.
+/// What makes a limiter's quotas changeable: what ships, or a mutant.
 pub trait Change: RateLimiter + 'static {
     /// `change_at`.
     ///

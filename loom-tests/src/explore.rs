@@ -48,18 +48,18 @@ where
     );
 }
 
-/// A twin with a seeded bug: some schedule must break a rule.
+/// A mutant with a seeded bug: some schedule must break a rule.
 ///
 /// # Panics
-/// If none does, or if the twin fails in another way, which does not count as found.
-pub fn finds<L, O>(model: &str, script: Script, twin: Subject<L, O>)
+/// If none does, or if the mutant fails in another way, which does not count as found.
+pub fn finds<L, O>(model: &str, script: Script, mutant: Subject<L, O>)
 where
     L: Callee,
     O: Callee,
 {
     let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let explored = Explored::by(&Arc::new(script), twin, u64::MAX);
-    let (name, summary) = (twin.name, explored.summary());
+    let explored = Explored::by(&Arc::new(script), mutant, u64::MAX);
+    let (name, summary) = (mutant.name, explored.summary());
     let Some(violation) = &explored.violation else {
         panic!("loom does not find what is wrong with {name} by {model}: {summary}");
     };

@@ -39,7 +39,7 @@ pub trait Keys: Send + Sync + 'static {
     fn clear(&self);
 }
 
-/// Implements [`Keys`] for a flat table or, if it says `store`, a store of limiters, shipped or a twin.
+/// Implements [`Keys`] for a flat table or, if it says `store`, a store of limiters, shipped or a mutant.
 macro_rules! as_keys {
     ($table:path) => {
         as_keys!(

@@ -1,6 +1,9 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+// The mutants name it, as the shipped source does.
+extern crate alloc;
+
 #[cfg(any(windowpane_loom, windowpane_shuttle))]
 #[macro_use]
 mod keys;
@@ -8,7 +11,7 @@ mod keys;
 #[macro_use]
 mod line;
 
-pub mod twins;
+pub mod mutants;
 
 #[cfg(any(windowpane_loom, windowpane_shuttle))]
 mod changes;

@@ -1,4 +1,4 @@
-//! The line of those who wait, as schedules take it: shipped or a twin.
+//! The line of those who wait, as schedules take it: shipped or a mutant.
 
 use windowpane_core::{Cost, Nanos};
 use windowpane_mutex_log::MutexLog;

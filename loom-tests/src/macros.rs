@@ -12,18 +12,18 @@ macro_rules! ships {
     };
 }
 
-/// A twin that a model must find out.
+/// A mutant that a model must find out.
 #[macro_export]
 macro_rules! found {
-    ($subject:ident $of:ident $twin:ident $group:ident::$model:ident, $build:expr) => {
+    ($subject:ident $of:ident $mutant:ident $group:ident::$model:ident, $build:expr) => {
         #[test]
         fn $model() {
             let script = $crate::scripts::$group::$model();
-            let name = concat!(stringify!($of), "::", stringify!($twin));
+            let name = concat!(stringify!($of), "::", stringify!($mutant));
             $crate::finds(
                 stringify!($model),
                 script,
-                $crate::$subject().twin(name, $build),
+                $crate::$subject().mutant(name, $build),
             );
         }
     };

@@ -43,8 +43,8 @@ impl<L, O> Clone for Subject<L, O> {
 impl<L, O> Copy for Subject<L, O> {}
 
 impl<L, O> Subject<L, O> {
-    /// A twin of it, under the same oracle and bounds.
-    pub fn twin<T>(self, name: &'static str, build: fn(&Script) -> T) -> Subject<T, O> {
+    /// A mutant of it, under the same oracle and bounds.
+    pub fn mutant<T>(self, name: &'static str, build: fn(&Script) -> T) -> Subject<T, O> {
         Subject {
             name,
             build,

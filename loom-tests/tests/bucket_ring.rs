@@ -1,4 +1,4 @@
-//! The bucket ring under every schedule, and its twins. `build/table` lists both.
+//! The bucket ring under every schedule, and its mutants. `build/table` lists both.
 #![cfg(windowpane_loom)]
 
 macro_rules! model {
@@ -7,10 +7,10 @@ macro_rules! model {
     };
 }
 
-macro_rules! twin {
-    (bucket_ring $twin:ident $group:ident::$model:ident) => {
-        windowpane_loom_tests::found!(bucket_ring bucket_ring $twin $group::$model, |script| {
-            use windowpane_loom_tests::twins::bucket_ring::$twin::BucketRing;
+macro_rules! mutant {
+    (bucket_ring $mutant:ident $group:ident::$model:ident) => {
+        windowpane_loom_tests::found!(bucket_ring bucket_ring $mutant $group::$model, |script| {
+            use windowpane_loom_tests::mutants::bucket_ring::$mutant::BucketRing;
             BucketRing::with_buckets(script.quotas(), script.ring_buckets()).expect("a ring")
         });
     };

@@ -1,4 +1,4 @@
-//! The ring under every schedule, and its twins. `build/table` lists both.
+//! The ring under every schedule, and its mutants. `build/table` lists both.
 #![cfg(windowpane_loom)]
 
 macro_rules! model {
@@ -7,10 +7,10 @@ macro_rules! model {
     };
 }
 
-macro_rules! twin {
-    (cas_ring $twin:ident $group:ident::$model:ident) => {
-        windowpane_loom_tests::found!(cas_ring cas_ring $twin $group::$model, |script| {
-            use windowpane_loom_tests::twins::cas_ring::$twin::CasRing;
+macro_rules! mutant {
+    (cas_ring $mutant:ident $group:ident::$model:ident) => {
+        windowpane_loom_tests::found!(cas_ring cas_ring $mutant $group::$model, |script| {
+            use windowpane_loom_tests::mutants::cas_ring::$mutant::CasRing;
             CasRing::with_capacity(script.quotas(), script.ring_capacity()).expect("a ring")
         });
     };

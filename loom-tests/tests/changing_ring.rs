@@ -1,4 +1,4 @@
-//! The ring whose quotas change, under every schedule, and its twins. `build/table` lists both.
+//! The ring whose quotas change, under every schedule, and its mutants. `build/table` lists both.
 #![cfg(windowpane_loom)]
 
 macro_rules! model {
@@ -7,11 +7,11 @@ macro_rules! model {
     };
 }
 
-macro_rules! twin {
-    (changeable $twin:ident $group:ident::$model:ident) => {
-        windowpane_loom_tests::found!(changing_ring changeable $twin $group::$model, |script| {
+macro_rules! mutant {
+    (changeable $mutant:ident $group:ident::$model:ident) => {
+        windowpane_loom_tests::found!(changing_ring changeable $mutant $group::$model, |script| {
             use windowpane_cas_ring::CasRing;
-            use windowpane_loom_tests::{Changing, twins::changeable::$twin::Changeable};
+            use windowpane_loom_tests::{Changing, mutants::changeable::$mutant::Changeable};
             let ring = CasRing::with_capacity(script.quotas(), script.ring_capacity());
             Changing(Changeable::new(ring.expect("a ring")))
         });

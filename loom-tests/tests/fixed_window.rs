@@ -1,4 +1,4 @@
-//! The fixed window under every schedule, and its twins. `build/table` lists both.
+//! The fixed window under every schedule, and its mutants. `build/table` lists both.
 #![cfg(windowpane_loom)]
 
 macro_rules! model {
@@ -7,11 +7,11 @@ macro_rules! model {
     };
 }
 
-macro_rules! twin {
-    (one_word $twin:ident $group:ident::$model:ident) => {
-        windowpane_loom_tests::found!(fixed_window one_word $twin $group::$model, |script| {
+macro_rules! mutant {
+    (one_word $mutant:ident $group:ident::$model:ident) => {
+        windowpane_loom_tests::found!(fixed_window one_word $mutant $group::$model, |script| {
             use windowpane_baselines::FixedWindowRule;
-            use windowpane_loom_tests::twins::one_word::$twin::OneWordLimiter;
+            use windowpane_loom_tests::mutants::one_word::$mutant::OneWordLimiter;
             OneWordLimiter::<FixedWindowRule>::new(script.quotas()).expect("a window")
         });
     };

@@ -1,4 +1,4 @@
-//! The flat table of keys under every schedule, and its twins. `build/table` lists both.
+//! The flat table of keys under every schedule, and its mutants. `build/table` lists both.
 #![cfg(windowpane_loom)]
 
 macro_rules! model {
@@ -7,10 +7,10 @@ macro_rules! model {
     };
 }
 
-macro_rules! twin {
-    (flat_table $twin:ident $group:ident::$model:ident) => {
-        windowpane_loom_tests::found!(flat_table flat_table $twin $group::$model, |script| {
-            use windowpane_loom_tests::{Store, parts, twins::flat_table::$twin::FlatTable};
+macro_rules! mutant {
+    (flat_table $mutant:ident $group:ident::$model:ident) => {
+        windowpane_loom_tests::found!(flat_table flat_table $mutant $group::$model, |script| {
+            use windowpane_loom_tests::{Store, parts, mutants::flat_table::$mutant::FlatTable};
             let (rule, entries, clock, hasher) = parts(script);
             Store(FlatTable::with_rule(rule, entries, clock, hasher))
         });

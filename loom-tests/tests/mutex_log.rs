@@ -1,4 +1,4 @@
-//! The log under every schedule, and its twins. `build/table` lists both.
+//! The log under every schedule, and its mutants. `build/table` lists both.
 #![cfg(windowpane_loom)]
 
 macro_rules! model {
@@ -7,10 +7,10 @@ macro_rules! model {
     };
 }
 
-macro_rules! twin {
-    (mutex_log $twin:ident $group:ident::$model:ident) => {
-        windowpane_loom_tests::found!(mutex_log mutex_log $twin $group::$model, |script| {
-            <windowpane_loom_tests::twins::mutex_log::$twin::MutexLog>::new(script.quotas())
+macro_rules! mutant {
+    (mutex_log $mutant:ident $group:ident::$model:ident) => {
+        windowpane_loom_tests::found!(mutex_log mutex_log $mutant $group::$model, |script| {
+            <windowpane_loom_tests::mutants::mutex_log::$mutant::MutexLog>::new(script.quotas())
         });
     };
 }

@@ -1,4 +1,4 @@
-//! The packed counter under every schedule, and the twins of its rule and of its keeper.
+//! The packed counter under every schedule, and the mutants of its rule and of its keeper.
 //! `build/table` lists both.
 #![cfg(windowpane_loom)]
 
@@ -8,18 +8,18 @@ macro_rules! model {
     };
 }
 
-macro_rules! twin {
-    (one_word $twin:ident $group:ident::$model:ident) => {
-        windowpane_loom_tests::found!(packed_counter one_word $twin $group::$model, |script| {
-            use windowpane_loom_tests::twins::one_word::$twin::OneWordLimiter;
+macro_rules! mutant {
+    (one_word $mutant:ident $group:ident::$model:ident) => {
+        windowpane_loom_tests::found!(packed_counter one_word $mutant $group::$model, |script| {
+            use windowpane_loom_tests::mutants::one_word::$mutant::OneWordLimiter;
             use windowpane_packed_counter::TwoWindowRule;
             OneWordLimiter::<TwoWindowRule>::new(script.quotas()).expect("a counter")
         });
     };
-    (packed_counter $twin:ident $group:ident::$model:ident) => {
-        windowpane_loom_tests::found!(packed_counter packed_counter $twin $group::$model, |script| {
+    (packed_counter $mutant:ident $group:ident::$model:ident) => {
+        windowpane_loom_tests::found!(packed_counter packed_counter $mutant $group::$model, |script| {
             use windowpane_core::OneWordLimiter;
-            use windowpane_loom_tests::twins::packed_counter::$twin::TwoWindowRule;
+            use windowpane_loom_tests::mutants::packed_counter::$mutant::TwoWindowRule;
             OneWordLimiter::<TwoWindowRule>::new(script.quotas()).expect("a counter")
         });
     };

@@ -1,4 +1,4 @@
-//! The log that rejects times that step back, under every schedule, and its twins. `build/table`
+//! The log that rejects times that step back, under every schedule, and its mutants. `build/table`
 //! lists both.
 #![cfg(windowpane_loom)]
 
@@ -8,10 +8,10 @@ macro_rules! model {
     };
 }
 
-macro_rules! twin {
-    (mutex_log $twin:ident $group:ident::$model:ident) => {
-        windowpane_loom_tests::found!(rejecting_log mutex_log $twin $group::$model, |script| {
-            use windowpane_loom_tests::twins::mutex_log::$twin::{MutexLog, OnRegression};
+macro_rules! mutant {
+    (mutex_log $mutant:ident $group:ident::$model:ident) => {
+        windowpane_loom_tests::found!(rejecting_log mutex_log $mutant $group::$model, |script| {
+            use windowpane_loom_tests::mutants::mutex_log::$mutant::{MutexLog, OnRegression};
             <MutexLog>::with_regression(script.quotas(), OnRegression::Reject)
         });
     };

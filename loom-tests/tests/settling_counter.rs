@@ -1,4 +1,4 @@
-//! The packed counter whose charges are settled, under every schedule, and its twins. `build/table` lists both.
+//! The packed counter whose charges are settled, under every schedule, and its mutants. `build/table` lists both.
 #![cfg(windowpane_loom)]
 
 macro_rules! model {
@@ -7,10 +7,10 @@ macro_rules! model {
     };
 }
 
-macro_rules! twin {
-    (one_word $twin:ident $group:ident::$model:ident) => {
-        windowpane_loom_tests::found!(settling_counter one_word $twin $group::$model, |script| {
-            use windowpane_loom_tests::{Settling, twins::one_word::$twin::OneWordLimiter};
+macro_rules! mutant {
+    (one_word $mutant:ident $group:ident::$model:ident) => {
+        windowpane_loom_tests::found!(settling_counter one_word $mutant $group::$model, |script| {
+            use windowpane_loom_tests::{Settling, mutants::one_word::$mutant::OneWordLimiter};
             use windowpane_packed_counter::TwoWindowRule;
             let counter = OneWordLimiter::<TwoWindowRule>::new(script.quotas());
             Settling(counter.expect("a counter"))

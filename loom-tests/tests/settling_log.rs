@@ -1,4 +1,4 @@
-//! The log whose charges are settled, under every schedule, and its twins. `build/table` lists both.
+//! The log whose charges are settled, under every schedule, and its mutants. `build/table` lists both.
 #![cfg(windowpane_loom)]
 
 macro_rules! model {
@@ -7,10 +7,10 @@ macro_rules! model {
     };
 }
 
-macro_rules! twin {
-    (mutex_log $twin:ident $group:ident::$model:ident) => {
-        windowpane_loom_tests::found!(settling_log mutex_log $twin $group::$model, |script| {
-            use windowpane_loom_tests::{Settling, twins::mutex_log::$twin::MutexLog};
+macro_rules! mutant {
+    (mutex_log $mutant:ident $group:ident::$model:ident) => {
+        windowpane_loom_tests::found!(settling_log mutex_log $mutant $group::$model, |script| {
+            use windowpane_loom_tests::{Settling, mutants::mutex_log::$mutant::MutexLog};
             Settling(<MutexLog>::new(script.quotas()))
         });
     };

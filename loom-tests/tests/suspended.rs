@@ -8,8 +8,8 @@ use windowpane_loom_tests::shuttle::{
     to_a_store, waits,
 };
 use windowpane_loom_tests::{
-    bucket_ring, cas_ring, fixed_window, flat_table, gcra, mutex_log, packed_counter,
-    settling_counter, twins,
+    bucket_ring, cas_ring, fixed_window, flat_table, gcra, mutants, mutex_log, packed_counter,
+    settling_counter,
 };
 
 /// A load and an exchange.
@@ -61,20 +61,20 @@ fn the_log_blocks() {
 
 #[test]
 fn a_ring_that_waits_for_the_claimer_is_found() {
-    let twin = cas_ring().twin("cas_ring::waits_for_the_claimer", |script| {
-        use twins::cas_ring::waits_for_the_claimer::CasRing;
+    let mutant = cas_ring().mutant("cas_ring::waits_for_the_claimer", |script| {
+        use mutants::cas_ring::waits_for_the_claimer::CasRing;
         CasRing::with_capacity(script.quotas(), script.ring_capacity()).expect("a ring")
     });
-    waits(twin, RING, scripts::any());
+    waits(mutant, RING, scripts::any());
 }
 
 #[test]
 fn a_limiter_that_decides_wrong_is_found() {
-    let twin = gcra().twin("one_word::loads_then_stores, gcra", |script| {
-        use twins::one_word::loads_then_stores::OneWordLimiter;
+    let mutant = gcra().mutant("one_word::loads_then_stores, gcra", |script| {
+        use mutants::one_word::loads_then_stores::OneWordLimiter;
         OneWordLimiter::<GcraRule>::new(script.quotas()).expect("a rate")
     });
-    errs(twin, ONE_WORD, scripts::any());
+    errs(mutant, ONE_WORD, scripts::any());
 }
 
 #[test]
@@ -89,13 +89,13 @@ fn denials_and_looks_write_nothing() {
 
 #[test]
 fn denials_that_write_are_found() {
-    use twins::one_word::denials_write::OneWordLimiter as Twin;
-    let window = fixed_window().twin("one_word::denials_write", |script| {
-        Twin::<FixedWindowRule>::new(script.quotas()).expect("a window")
+    use mutants::one_word::denials_write::OneWordLimiter as Mutant;
+    let window = fixed_window().mutant("one_word::denials_write", |script| {
+        Mutant::<FixedWindowRule>::new(script.quotas()).expect("a window")
     });
     denials_that_write(window, to_a_limiter());
-    let rate = gcra().twin("one_word::denials_write, gcra", |script| {
-        Twin::<GcraRule>::new(script.quotas()).expect("a rate")
+    let rate = gcra().mutant("one_word::denials_write, gcra", |script| {
+        Mutant::<GcraRule>::new(script.quotas()).expect("a rate")
     });
     denials_that_write(rate, to_a_limiter());
 }

@@ -1,5 +1,7 @@
 //! The fixed window: a count that starts anew at every multiple of the window.
 
+use alloc::format;
+
 use windowpane_core::one_word::{
     ChangeRule, OneWordRule, REQUIRED_RANGE, SettleRule, Verdict, settled_count,
 };

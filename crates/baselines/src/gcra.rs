@@ -1,5 +1,7 @@
 //! GCRA, the token bucket told by one time: what most libraries run.
 
+use alloc::format;
+
 use windowpane_core::one_word::{ChangeRule, OneWordRule, REQUIRED_RANGE, Verdict};
 use windowpane_core::{BuildError, Cost, Nanos, OneWordLimiter, Quota, RequestError};
 

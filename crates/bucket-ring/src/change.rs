@@ -5,9 +5,9 @@ use windowpane_core::{BuildError, ChangeQuotas, Nanos, Quotas};
 use crate::plan::{NAME, Plan};
 use crate::ring::BucketRing;
 
-/// Under the same longest window the buckets stay as they are. Under another they are laid out anew,
-/// as many as before: what an old one held counts as accepted at its last instant, or at the change
-/// if that was earlier. So the ring never lets through what the exact window would deny, and each
+/// Under the same longest window the buckets stay as they are. Under another they are laid out again,
+/// in the same number: what an old one held counts as accepted at its last instant, or at the change
+/// if that was earlier. So the ring never allows what the exact window would deny, and each
 /// such change can make it deny by one of the old buckets earlier. O(buckets).
 impl ChangeQuotas for BucketRing {
     fn change_at(&mut self, now: Nanos, quotas: &Quotas) -> Result<(), BuildError> {
@@ -28,7 +28,7 @@ impl ChangeQuotas for BucketRing {
         // At last nothing, at the change: an earlier time might see what is forgotten now.
         for (end, charge) in held.chain([(view.at, 0)]) {
             let head = changed.load_head();
-            // Nobody else is there, so the head stands and the claim succeeds.
+            // `&mut self`: no other thread claims, so the head stands and the claim succeeds.
             changed.claim(changed.view(head, end.min(view.at)), charge);
         }
         *self = changed;

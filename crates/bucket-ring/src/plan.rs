@@ -1,6 +1,9 @@
 //! How quotas are laid onto buckets, and which cannot be.
 
-use std::iter;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use core::iter;
 
 use windowpane_core::{BuildError, Cost, Quota, Quotas, Unit, format_nanos};
 

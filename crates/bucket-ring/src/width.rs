@@ -43,7 +43,7 @@ impl Width {
         u64::try_from(end).unwrap_or(u64::MAX)
     }
 
-    /// The same out of the way, for where the frequent way needs it not.
+    /// Cold-path version of `locate`.
     #[cold]
     pub(crate) fn locate_rarely(self, time: Nanos) -> Moment {
         self.locate(time)

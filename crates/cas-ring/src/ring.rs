@@ -1,6 +1,7 @@
 //! The ring: entry points first, then the rule, then the publishing of records.
 
-use std::fmt;
+use alloc::boxed::Box;
+use core::fmt;
 
 use windowpane_core::sync::{
     Atomic, AtomicU128, CachePadded, Ordering, SPINS_SEVERAL_LINES, back_off,

@@ -1,5 +1,7 @@
 //! Building an algorithm from quotas alone.
 
+use alloc::boxed::Box;
+
 use crate::clock::Nanos;
 use crate::error::BuildError;
 use crate::limiter::RateLimiter;

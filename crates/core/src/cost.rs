@@ -1,7 +1,7 @@
 //! What a request consumes.
 
-use std::fmt;
-use std::num::NonZeroU64;
+use core::fmt;
+use core::num::NonZeroU64;
 
 /// The permits that one request consumes: 1 for most, more for heavy ones.
 ///

@@ -1,7 +1,7 @@
 //! The answers of a limiter.
 
-use std::num::NonZeroU64;
-use std::time::Duration;
+use core::num::NonZeroU64;
+use core::time::Duration;
 
 use crate::clock::Nanos;
 use crate::per_quota::PerQuota;
@@ -9,7 +9,7 @@ use crate::quotas::Quotas;
 
 /// The answer to one request. A cost that could never fit is an error, not a denial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[must_use = "a decision that nobody reads limits nothing"]
+#[must_use = "a decision that is not read limits nothing"]
 pub enum Decision {
     /// The request may proceed and has been charged, whole, against every quota.
     Allowed {
@@ -103,7 +103,7 @@ impl Denial {
 
 /// A decision with what remains, seen at the same instant.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[must_use = "a decision that nobody reads limits nothing"]
+#[must_use = "a decision that is not read limits nothing"]
 pub struct Detailed {
     decision: Decision,
     remaining: u64,

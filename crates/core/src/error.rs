@@ -1,5 +1,8 @@
 //! What can go wrong, each with what would work.
 
+use alloc::format;
+use alloc::string::String;
+
 use thiserror::Error;
 
 use crate::clock::Nanos;
@@ -146,7 +149,8 @@ pub enum BuildError {
     /// A limit above the capacity that the limiter was built with.
     #[error(
         "this limiter holds limits up to {capacity}, fixed when it was built, and not {limit}: build it by \
-         `windowpane::changeable_limiter(quotas, {limit})`, or its ring by `CasRing::with_capacity(quotas, {limit})`"
+         `windowpane::changeable_limiter(quotas, {limit})`, a store of keys by \
+         `windowpane::changeable_keyed_limiter(quotas, {limit})`, or the ring by `CasRing::with_capacity(quotas, {limit})`"
     )]
     CapacityTooSmall {
         /// The largest limit that it holds.

@@ -4,7 +4,9 @@
 //! other. A store on this machine answers at once ([`KeyedRateLimiter`]); one on another machine
 //! answers later, or not at all ([`AsyncKeyedRateLimiter`]).
 
-use std::future::{Future, ready};
+use alloc::boxed::Box;
+use alloc::string::String;
+use core::future::{Future, ready};
 
 use thiserror::Error;
 
@@ -53,7 +55,7 @@ impl From<BuildError> for StoreError {
 /// A decision about a key's request, and what stores report beside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-#[must_use = "a decision that nobody reads limits nothing"]
+#[must_use = "a decision that is not read limits nothing"]
 pub struct Answer {
     /// The decision and what remains.
     pub detailed: Detailed,
@@ -242,4 +244,4 @@ macro_rules! through_a_pointer {
     )*};
 }
 
-through_a_pointer!(&S, std::sync::Arc<S>);
+through_a_pointer!(&S, alloc::sync::Arc<S>);

@@ -1,9 +1,14 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(not(feature = "std"), no_std)]
 #![forbid(unsafe_code)]
 #![warn(missing_debug_implementations)]
 
+extern crate alloc;
+
 mod build;
+#[cfg(feature = "std")]
 mod change;
+mod change_quotas;
 pub mod clock;
 mod cost;
 mod decision;
@@ -20,11 +25,14 @@ mod serde;
 mod settle;
 pub mod stack;
 pub mod sync;
+#[cfg(feature = "std")]
 pub mod wait;
 mod window;
 
 pub use build::FromQuotas;
-pub use change::{ChangeQuotas, Changeable};
+#[cfg(feature = "std")]
+pub use change::Changeable;
+pub use change_quotas::ChangeQuotas;
 pub use clock::{Clock, MonotonicClock, Nanos};
 pub use cost::Cost;
 pub use decision::{Decision, Denial, Detailed};

@@ -1,6 +1,7 @@
 //! What an algorithm is, and an algorithm with a clock of its own.
 
-use std::fmt;
+use alloc::boxed::Box;
+use core::fmt;
 
 use crate::build::FromQuotas;
 use crate::clock::{Clock, MonotonicClock, Nanos};
@@ -11,6 +12,7 @@ use crate::outcome::{self, AcquireError, Allowed, Rejected, Status};
 use crate::per_quota::PerQuota;
 use crate::quota::Quota;
 use crate::quotas::{IntoQuotas, Quotas};
+#[cfg(feature = "std")]
 use crate::wait::Queue;
 
 /// A rate limiter for one key, to which the caller gives the time.
@@ -256,7 +258,10 @@ pub struct Limiter<L, C = MonotonicClock> {
     clock: C,
 }
 
-#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+#[cfg(all(
+    feature = "std",
+    not(all(target_family = "wasm", target_os = "unknown"))
+))]
 impl<L: FromQuotas> Limiter<L> {
     /// A limiter with `quotas`, such as `"100/60s"`, on the system's monotonic clock.
     ///
@@ -268,7 +273,10 @@ impl<L: FromQuotas> Limiter<L> {
     }
 }
 
-#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+#[cfg(all(
+    feature = "std",
+    not(all(target_family = "wasm", target_os = "unknown"))
+))]
 impl<L> Limiter<L> {
     /// A limiter of an algorithm that was built by hand, on the system's monotonic clock.
     pub fn of(algorithm: L) -> Limiter<L> {
@@ -305,6 +313,7 @@ impl<L, C> Limiter<L, C> {
     }
 
     /// Puts a queue before the limiter, in which callers wait their turn.
+    #[cfg(feature = "std")]
     pub fn queued(self) -> Queue<L, C> {
         Queue::new(self)
     }

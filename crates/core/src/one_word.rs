@@ -1,13 +1,13 @@
-//! Limiters whose whole state is one 64-bit word: the rule apart from the word's keeper.
+//! Limiters whose whole state is one 64-bit word: the rule, apart from the atomic cell.
 //!
-//! A [`OneWordRule`] is arithmetic without side effects; [`OneWordLimiter`] keeps one word and
-//! applies a rule to it by compare-and-swap. A store of many keys can keep words of its own and
-//! apply the same rule.
+//! A [`OneWordRule`] is arithmetic without side effects. [`OneWordLimiter`] has one atomic cell and
+//! applies a rule to it by compare-and-swap. A store of many keys can have cells of its own and apply
+//! the same rule.
 
-use std::fmt;
+use core::fmt;
 
 use crate::build::FromQuotas;
-use crate::change::ChangeQuotas;
+use crate::change_quotas::ChangeQuotas;
 use crate::clock::Nanos;
 use crate::cost::Cost;
 use crate::decision::{Decision, Denial, Detailed};
@@ -22,17 +22,17 @@ use crate::sync::{Atomic, Ordering, SPINS_ONE_WORD, back_off};
 /// Ten years in nanoseconds: how long the time in a word must last.
 pub const REQUIRED_RANGE: u128 = 3_653 * 86_400_000_000_000;
 
-/// What a rule says of one request.
+/// A rule's verdict about one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It may proceed; the state after it is `word`.
+    /// It may go on; the state after it is `word`.
     Allowed {
         /// The time it is recorded under.
         at: Nanos,
         /// The state with the charge in it.
         word: u64,
     },
-    /// It must not; the state stays as it is.
+    /// It must not go on; the state stays as it is.
     Denied {
         /// The smallest wait after which it would be allowed, at least 1 ns.
         retry_after: Nanos,
@@ -40,7 +40,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// What the caller is told.
+    /// The decision, for the caller.
     #[inline]
     pub fn decision(self) -> Decision {
         match self {
@@ -49,7 +49,7 @@ impl Verdict {
         }
     }
 
-    /// The state after it, if it was said of `before`.
+    /// The state after it, if the state was `before`.
     #[inline]
     pub fn word_after(self, before: u64) -> u64 {
         match self {
@@ -88,16 +88,16 @@ pub trait OneWordRule: Send + Sync + Sized {
     /// Whether forgetting `word` at `now` changes no later decision.
     fn is_idle(&self, word: u64, now: Nanos) -> bool;
 
-    /// The time from which on `word` and a fresh word decide alike: whoever forgets `word` must read
-    /// earlier times as this one from then on, or a clock that steps back creates capacity. `None`
-    /// where that time is out of range.
+    /// The time from which on `word` and a fresh word decide alike; `None` if it is out of range. A
+    /// store that forgets `word` must read earlier times as this one from then on. Otherwise a clock
+    /// that steps back creates capacity.
     fn idle_from(&self, word: u64) -> Option<Nanos>;
 }
 
-/// A rule whose word still tells what was charged in a window, so that a charge can be replaced.
+/// A rule whose word still shows what was charged in a window, so that a charge can be replaced.
 pub trait SettleRule: OneWordRule {
     /// The word in which what was recorded under `at` counts `actual` instead of `charged`; the same
-    /// word where it no longer tells that window. A count neither falls below 0 nor leaves its field.
+    /// word where it no longer shows that window. A count neither falls below 0 nor leaves its field.
     fn settle(&self, word: u64, at: Nanos, charged: u64, actual: u64) -> u64;
 }
 
@@ -167,7 +167,7 @@ impl<R: OneWordRule> OneWordLimiter<R> {
 /// The word of a limiter, apart from its rule: what is done to it by compare-and-swap.
 ///
 /// [`OneWordLimiter`] has one beside a rule of its own; a store of many keys has one a key, and one
-/// rule for all. Whoever keeps a word applies the same rule to it always.
+/// rule for all. Its owner always applies the same rule to it.
 #[derive(Debug)]
 pub struct Word {
     word: Atomic<u64>,
@@ -183,7 +183,7 @@ impl Default for Word {
 }
 
 impl Word {
-    /// Decides, and tells the word the decision was made on, charged if it was allowed.
+    /// Returns the decision and the word that it is about, charged if it was allowed.
     #[inline]
     fn decide<R: OneWordRule>(
         &self,

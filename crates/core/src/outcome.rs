@@ -1,8 +1,10 @@
 //! The results of calls that take permits: `Ok` only if the caller may go on.
 
-use std::error::Error;
-use std::fmt;
-use std::time::Duration;
+use alloc::boxed::Box;
+use alloc::string::String;
+use core::error::Error;
+use core::fmt;
+use core::time::Duration;
 
 use crate::clock::Nanos;
 use crate::cost::Cost;

@@ -1,6 +1,6 @@
 //! One number for each quota.
 
-use std::ops::{Deref, DerefMut};
+use core::ops::{Deref, DerefMut};
 
 use smallvec::SmallVec;
 
@@ -55,7 +55,7 @@ impl FromIterator<u64> for PerQuota {
 
 impl<'a> IntoIterator for &'a PerQuota {
     type Item = &'a u64;
-    type IntoIter = std::slice::Iter<'a, u64>;
+    type IntoIter = core::slice::Iter<'a, u64>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.0.iter()
@@ -64,7 +64,7 @@ impl<'a> IntoIterator for &'a PerQuota {
 
 impl<'a> IntoIterator for &'a mut PerQuota {
     type Item = &'a mut u64;
-    type IntoIter = std::slice::IterMut<'a, u64>;
+    type IntoIter = core::slice::IterMut<'a, u64>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.0.iter_mut()

@@ -1,8 +1,9 @@
 //! One quota: a limit on the permits, or the requests, of any window.
 
-use std::fmt;
-use std::str::FromStr;
-use std::time::Duration;
+use alloc::format;
+use core::fmt;
+use core::str::FromStr;
+use core::time::Duration;
 
 use crate::clock::Nanos;
 use crate::cost::Cost;
@@ -165,7 +166,7 @@ impl FromStr for Quota {
             Some(limit) => (limit, Unit::Requests),
             None => (limit, Unit::Permits),
         };
-        // `u64::from_str` accepts a leading `+`, which nobody means in a quota.
+        // `u64::from_str` accepts a leading `+`, which a quota does not have.
         if !limit.bytes().all(|b| b.is_ascii_digit()) {
             return Err(malformed());
         }

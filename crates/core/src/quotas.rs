@@ -1,9 +1,11 @@
 //! The quotas of one limiter.
 
-use std::convert::Infallible;
-use std::fmt;
-use std::ops::Deref;
-use std::str::FromStr;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::convert::Infallible;
+use core::fmt;
+use core::ops::Deref;
+use core::str::FromStr;
 
 use smallvec::SmallVec;
 

@@ -1,8 +1,9 @@
 //! `Quota` and `Quotas` as text, for files and messages: `"100/60s"`, `"100/60s, 10/1s"`.
 
-use std::fmt;
-use std::marker::PhantomData;
-use std::str::FromStr;
+use alloc::vec::Vec;
+use core::fmt;
+use core::marker::PhantomData;
+use core::str::FromStr;
 
 use serde_core::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 use serde_core::ser::{Serialize, Serializer};

@@ -1,7 +1,8 @@
 //! Costs that are known later: charge an estimate, then replace it.
 
-use std::fmt;
-use std::time::Duration;
+use alloc::boxed::Box;
+use core::fmt;
+use core::time::Duration;
 
 use crate::clock::{Clock, Nanos};
 use crate::cost::Cost;

@@ -1,5 +1,8 @@
 //! Windows and other spans of time, as people write them: `250ms`, `60s`, `30d`.
 
+use alloc::format;
+use alloc::string::String;
+
 use crate::clock::Nanos;
 use crate::error::QuotaError;
 

@@ -1,4 +1,4 @@
-//! The ways to ask a key's limiter: for the decision alone, and for what is told beside it.
+//! The kinds of answer of a key's limiter: the decision alone, and what is reported beside it.
 
 use windowpane_core::{
     Answer, Clock, Cost, Decision, Detailed, Nanos, PerQuota, Quota, Quotas, RateLimiter,
@@ -28,7 +28,7 @@ pub(crate) trait Ask {
     fn decision(answer: &Self::Answer) -> Decision;
 
     /// The answer of a limiter that has accepted nothing before, given by a clock that is `by`
-    /// ahead of the caller's, told on the caller's. Such a limiter denies only where no wait helps.
+    /// ahead of the caller's, on the caller's clock. Such a limiter denies only where no wait helps.
     fn told_later(answer: Self::Answer, by: Nanos) -> Self::Answer;
 
     /// The answer with an allowance that is recorded nowhere.
@@ -142,7 +142,7 @@ impl Ask for Remaining {
     }
 }
 
-/// For all that [`Answer`] tells.
+/// For a whole [`Answer`].
 pub(crate) struct InDetail(pub(crate) Cost);
 
 impl Ask for InDetail {

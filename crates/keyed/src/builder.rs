@@ -15,13 +15,13 @@ use crate::shards::Shards;
 use crate::slots::Slots;
 use crate::tiers::{Source, Tiers};
 
-/// What makes a key's limiter, from its quotas and about what the clock reads.
+/// A function that makes a key's limiter from its quotas and a recent reading of the clock.
 pub type Build<L> = Box<dyn Fn(&Quotas, Nanos) -> Result<L, BuildError> + Send + Sync>;
 
 /// The cap on keys unless another is given.
 pub const DEFAULT_MAX_KEYS: usize = 1_000_000;
 
-/// What a [`KeyedLimiter`] is made of.
+/// The parts of a [`KeyedLimiter`]. [`KeyedLimiter::builder`] makes one.
 pub struct Builder<K, L, S = DefaultHasher, C = MonotonicClock> {
     source: Result<Source<K>, BuildError>,
     build: Build<L>,
@@ -36,7 +36,7 @@ pub struct Builder<K, L, S = DefaultHasher, C = MonotonicClock> {
 /// An algorithm of which a store makes one limiter a key, from quotas alone: all that are
 /// [`FromQuotas`], and [`SharedRule`](crate::SharedRule).
 pub trait ForKeys: RateLimiter + Sized {
-    /// What makes them.
+    /// The function that makes them.
     fn maker() -> Build<Self>;
 }
 
@@ -61,7 +61,7 @@ impl<K: Hash + Eq, L: ForKeys> KeyedLimiter<K, L> {
         Builder::new(quotas.into_quotas().map(Source::Same), L::maker())
     }
 
-    /// A store in which `quotas` says which quotas a key has. It is asked once an entry, when an
+    /// A store in which `quotas` returns the quotas of a key. It is called once an entry, when an
     /// unknown key is to be inserted, and never while anything is locked.
     ///
     /// ```
@@ -110,14 +110,13 @@ impl<K, L> Builder<K, L> {
 }
 
 impl<K, L, S, C> Builder<K, L, S, C> {
-    /// The cap: at most so many keys are held, at least 1 and at most 2^31. Memory for them is not
-    /// set aside.
+    /// Sets the cap on keys, at least 1 and at most 2^31. It reserves no memory.
     pub fn max_keys(mut self, keys: usize) -> Self {
         self.max_keys = keys;
         self
     }
 
-    /// What an unknown key is answered when there is no room for it.
+    /// Sets what an unknown key gets when the store is full.
     pub fn when_full(mut self, policy: WhenFull) -> Self {
         self.when_full = policy;
         self
@@ -130,7 +129,7 @@ impl<K, L, S, C> Builder<K, L, S, C> {
         self
     }
 
-    /// Another hasher. It should be seeded, and safe against keys that a client chooses.
+    /// Sets the hasher. It should be seeded, and safe against keys that a client chooses.
     pub fn hasher<T>(self, hasher: T) -> Builder<K, L, T, C> {
         Builder {
             source: self.source,
@@ -144,7 +143,7 @@ impl<K, L, S, C> Builder<K, L, S, C> {
         }
     }
 
-    /// Another clock.
+    /// Sets the clock.
     pub fn clock<T>(self, clock: T) -> Builder<K, L, S, T> {
         Builder {
             source: self.source,
@@ -158,7 +157,7 @@ impl<K, L, S, C> Builder<K, L, S, C> {
         }
     }
 
-    /// The store.
+    /// Makes the store.
     ///
     /// # Errors
     /// [`BuildError`] if the quotas are malformed or the algorithm cannot hold them. If each key has

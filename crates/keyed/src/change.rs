@@ -8,7 +8,7 @@ use windowpane_core::{BuildError, ChangeQuotas, Clock, IntoQuotas, Nanos, Quotas
 use crate::key::KeyOf;
 use crate::limiter::{Entry, KeyedLimiter};
 use crate::tiers::Source;
-use crate::time::Told;
+use crate::time::Given;
 
 impl<K, L, S, C> KeyedLimiter<K, L, S, C>
 where
@@ -64,7 +64,7 @@ where
     /// # Errors
     /// As `refresh`.
     pub fn refresh_at(&self, now: Nanos) -> Result<usize, BuildError> {
-        self.refresh_by(&Told(now))
+        self.refresh_by(&Given(now))
     }
 
     fn refresh_by(&self, time: &impl Clock) -> Result<usize, BuildError> {
@@ -102,7 +102,7 @@ where
         K: KeyOf<Q>,
         Q: Hash + Eq + ?Sized,
     {
-        self.refresh_key_by(key, &Told(now))
+        self.refresh_key_by(key, &Given(now))
     }
 
     fn refresh_key_by<Q>(&self, key: &Q, time: &impl Clock) -> Result<bool, BuildError>

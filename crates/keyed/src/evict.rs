@@ -1,4 +1,4 @@
-//! Which keys may be forgotten, and room for others.
+//! Which keys may be forgotten, and free slots for others.
 
 use std::hash::{BuildHasher, Hash};
 use std::sync::atomic::Ordering;
@@ -19,9 +19,9 @@ where
     S: BuildHasher + Clone,
     C: Clock,
 {
-    /// Evicts all idle keys; answers how many they were.
+    /// Evicts all idle keys and returns their number.
     ///
-    /// Each key is examined while its shard is locked for it alone, so nobody waits for longer than
+    /// Each key is examined while its shard is locked for it alone, so no thread waits for longer than
     /// a decision takes. O(keys).
     pub fn sweep(&self) -> usize {
         self.sweep_while(&self.clock, || true)
@@ -29,7 +29,7 @@ where
 
     /// [`sweep`](Self::sweep) at a time of the caller's own clock.
     pub fn sweep_at(&self, now: Nanos) -> usize {
-        self.sweep_while(&crate::time::Told(now), || true)
+        self.sweep_while(&crate::time::Given(now), || true)
     }
 
     /// A sweep that ends early when `go_on` says so.
@@ -78,9 +78,8 @@ where
 
     /// Evicts the key of a slot if it is idle at `now`.
     ///
-    /// Live keys are only looked at, beside their own requests. An idle one is looked at once more
-    /// while nobody else has its shard: what is removed then has no request that is not answered,
-    /// and none will find it.
+    /// A live key is only read, beside its own requests. An idle one is read once more while its shard
+    /// is locked exclusively: no request of a removed key is unfinished, and none will find it.
     pub(crate) fn evict(&self, slot: u32, hash: u64, now: Nanos) -> Option<Slot<'_>> {
         let idle = |entry: &Entry<L>| self.is_idle(&entry.limiter, now);
         let in_slot = |_: &K, entry: &Entry<L>| entry.slot == slot;
@@ -103,7 +102,7 @@ where
         let entry = self.shards.remove(hash, |k, entry| {
             let is_it = is_it(k, entry);
             if is_it {
-                // Before the lock is released, so that whoever misses the key sees it.
+                // Before the lock is released, so that a thread that misses the key sees it.
                 self.floor.fetch_max(now, Ordering::Relaxed);
             }
             is_it
@@ -117,8 +116,8 @@ where
         limiter.is_idle_at(now) || self.has_outlived_its_range(limiter, now)
     }
 
-    /// Whether `now` is so far beyond a limiter's range of time that nothing it accepted counts. By
-    /// itself such a limiter is never idle: it cannot tell.
+    /// Whether `now` is so far beyond a limiter's range of time that nothing it accepted counts. Such a
+    /// limiter itself never reports that it is idle.
     fn has_outlived_its_range(&self, limiter: &L, now: Nanos) -> bool {
         // None does in the first ten years, which saves the looking.
         if u128::from(now.saturating_sub(self.opened)) < REQUIRED_RANGE {

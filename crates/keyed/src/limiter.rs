@@ -1,4 +1,4 @@
-//! The store itself: a known key's way, which is short, and what all ways share.
+//! `KeyedLimiter`: the fast path for keys already present, and what all paths share.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -19,7 +19,7 @@ use crate::key::KeyOf;
 use crate::shards::Shards;
 use crate::slots::Slots;
 use crate::tiers::Tiers;
-use crate::time::Told;
+use crate::time::Given;
 
 /// The `at` of a decision that was allowed without a record: [`WhenFull::Allow`]. No record is made
 /// under it.
@@ -51,25 +51,25 @@ pub enum WhenFull {
 ///
 /// A known key's decision costs one hash, one shared lock of its shard, one look-up, and the
 /// limiter's own decision under one reading of the clock; nothing is allocated. An unknown key is
-/// inserted if its request is allowed; denied, in error or only looked at, it leaves nothing behind.
-/// Decisions are linearizable, all keys of the store together, for each decision is one of one
-/// limiter, and a key has one limiter at a time.
+/// inserted if its request is allowed; after a denial, an error or a peek it leaves nothing behind.
+/// Decisions of all keys are linearizable together: each is a decision of one limiter, and a key has
+/// one limiter at a time.
 ///
-/// # Idle keys make room
+/// # Idle keys are evicted
 ///
 /// At the cap, an unknown key's request examines at most [`EXAMINED_A_CALL`](crate::EXAMINED_A_CALL)
-/// of the keys held, going on where the last such request left off, and takes the place of the first
-/// that is idle. A live key is never evicted; if all of those examined are live, [`WhenFull`] says
-/// what is answered.
+/// of the keys held. It continues where the last such request stopped, and replaces the first key that
+/// is idle. A live key is never evicted; if all of those examined are live, [`WhenFull`] says what the
+/// request gets.
 ///
 /// # Time
 ///
-/// An idle key's limiter would decide at its own pace what a new one decides, but for one thing: it
-/// knows when it last accepted, and reads an earlier time as that. So the store keeps the latest
-/// reading at which it evicted any key, and reads an earlier time as that one where a key is
-/// unknown. What is recorded never exceeds the quota in any window, whoever is evicted when; as long
-/// as readings do not step back, no decision differs from those of a store that evicts nobody. A
-/// caller whose own clock once ran far ahead can [`clear`](Self::clear) the store.
+/// The limiter of an idle key decides as a new one does, but for one thing: it knows when it last
+/// accepted, and reads an earlier time as that. So the store keeps the latest reading at which it
+/// evicted any key, and reads an earlier time of an unknown key as that one. What is recorded never
+/// exceeds the quota in any window, whichever keys are evicted. As long as readings do not step back,
+/// each decision is that of a store that evicts no key. A caller whose own clock once ran far ahead can
+/// [`clear`](Self::clear) the store.
 ///
 /// A key whose limiter has reached the end of its range of time (ten years or more after its first
 /// request) gets a new limiter as soon as all that the old one accepted has left every window;
@@ -104,9 +104,9 @@ pub struct KeyedLimiter<K, L, S = DefaultHasher, C = MonotonicClock> {
     pub(crate) keep_denied: bool,
     /// What the clock read when the store was made.
     pub(crate) opened: Nanos,
-    /// The latest reading at which a key was evicted. Raised while the key's shard is locked, read
-    /// while the shard is locked in which a key was not found; so whoever misses an evicted key
-    /// sees it raised.
+    /// The latest reading at which a key was evicted. It is raised while the key's shard is locked, and
+    /// read while the shard is locked in which a key was not found. So a thread that misses an evicted
+    /// key sees it raised.
     pub(crate) floor: CachePadded<AtomicU64>,
     pub(crate) counts: Counts,
 }
@@ -131,13 +131,13 @@ pub struct Stats {
     pub most_examined: u64,
 }
 
-/// A key's limiter, and where the key stands in the round of those examined.
+/// A key's limiter, and its slot.
 pub(crate) struct Entry<L> {
     pub(crate) limiter: L,
     pub(crate) slot: u32,
 }
 
-/// What the getters tell.
+/// The counters behind [`Stats`].
 #[derive(Default)]
 pub(crate) struct Counts {
     pub(crate) denials: Spread,
@@ -165,7 +165,7 @@ where
         K: KeyOf<Q>,
         Q: Hash + Eq + ?Sized,
     {
-        self.ask(key, &Told(now), &Plain(cost))
+        self.ask(key, &Given(now), &Plain(cost))
     }
 
     /// [`decide_at`](Self::decide_at), with what is left and when more will be.
@@ -182,7 +182,7 @@ where
         K: KeyOf<Q>,
         Q: Hash + Eq + ?Sized,
     {
-        self.ask(key, &Told(now), &InDetail(cost))
+        self.ask(key, &Given(now), &InDetail(cost))
     }
 
     /// [`decide_detailed_at`](Self::decide_detailed_at) without the search for the time at which
@@ -200,7 +200,7 @@ where
         K: KeyOf<Q>,
         Q: Hash + Eq + ?Sized,
     {
-        self.ask(key, &Told(now), &Remaining(cost))
+        self.ask(key, &Given(now), &Remaining(cost))
     }
 
     /// What [`decide_detailed_at`](Self::decide_detailed_at) would answer if there is a free slot for
@@ -216,7 +216,7 @@ where
         K: KeyOf<Q>,
         Q: Hash + Eq + ?Sized,
     {
-        self.peek_by(key, &Told(now), cost)
+        self.peek_by(key, &Given(now), cost)
     }
 
     /// The quotas of `key`: those its limiter has, or if it is unknown would have.
@@ -250,7 +250,7 @@ where
         self.known(key, |_| ()).is_some()
     }
 
-    /// The limiter of a key that is held, for someone who has the store to himself: nothing is locked.
+    /// The limiter of a key that is held. `&mut self`: no lock is taken.
     #[inline]
     pub fn get_mut<Q>(&mut self, key: &Q) -> Option<&mut L>
     where
@@ -262,7 +262,7 @@ where
         Some(&mut entry.limiter)
     }
 
-    /// A known key's answer. All that is not on its way is elsewhere.
+    /// A known key's answer. Cold paths are elsewhere.
     #[inline]
     pub(crate) fn ask<Q, T, A>(&self, key: &Q, time: &T, ask: &A) -> Result<A::Answer, StoreError>
     where
@@ -306,7 +306,7 @@ where
 }
 
 impl<K, L, S, C> KeyedLimiter<K, L, S, C> {
-    /// How many keys are held, those being inserted included; never more than
+    /// The number of keys held, those being inserted included; never more than
     /// [`max_keys`](Self::max_keys).
     pub fn keys(&self) -> usize {
         self.slots.taken()

@@ -1,7 +1,7 @@
 //! Insertion, eviction and decision of the same keys at once, with the bugs that would show.
 //!
 //! Threads decide on a few keys at times of one shared count, while another evicts. What was allowed
-//! is then looked at key by key: with two limiters for a key, or a charge on one that was evicted,
+//! is then read key by key: with two limiters for a key, or a charge on one that was evicted,
 //! or an eviction that a late caller does not see, two requests are allowed within one window.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -27,7 +27,7 @@ fn evict(store: &Store, slot: u32, now: Nanos) {
     drop(store.evict(slot, store.slots.hash_of(slot), now));
 }
 
-/// A bug: the key is not looked at again when its shard is locked to remove it.
+/// A bug: the key is not checked again when its shard is locked to remove it.
 fn evict_as_seen_before(store: &Store, slot: u32, now: Nanos) {
     let hash = store.slots.hash_of(slot);
     let idle = store.shards.read(
@@ -42,7 +42,7 @@ fn evict_as_seen_before(store: &Store, slot: u32, now: Nanos) {
     }
 }
 
-/// A bug: nobody learns when the key was evicted.
+/// A bug: the eviction raises no watermark.
 fn evict_without_a_trace(store: &Store, slot: u32, now: Nanos) {
     let hash = store.slots.hash_of(slot);
     let is_it = |_: &u64, entry: &crate::limiter::Entry<CasRing>| {

@@ -65,7 +65,7 @@ impl<K: Hash + Eq, V, S: BuildHasher + Clone> Shards<K, V, S> {
         }
     }
 
-    /// The entry that `is_it`, of a map that nobody else has: nothing is locked.
+    /// The entry that `is_it`. `&mut self`: no lock is taken.
     #[inline]
     pub(crate) fn get_mut(&mut self, hash: u64, is_it: impl Fn(&K, &V) -> bool) -> Option<&mut V> {
         let shard = self.map.determine_shard(hash as usize);
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(map.clear(|| ()).count(), 0);
     }
 
-    /// As many as the keys need, some for each processor, and never more than do any good.
+    /// Enough for the keys, some for each processor, and no more than are useful.
     #[test]
     fn shards_are_as_many_as_their_keys_need() {
         let shards = |keys| {

@@ -171,8 +171,8 @@ mod tests {
         assert_eq!(rules.lock().unwrap().len(), RULES);
     }
 
-    /// A rule lasts for those who come in the first half of its range, and not for those before it;
-    /// then another is shared in its place, also where no more are kept.
+    /// A rule is shared by keys that come in the first half of its range, not by earlier ones; then
+    /// another replaces it, also where no more are kept.
     #[test]
     fn a_rule_is_shared_for_half_of_its_range() {
         let rules = Rules::<GcraRule>::default();

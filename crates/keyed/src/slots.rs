@@ -1,17 +1,16 @@
-//! The cap on keys, and a hand that goes round among those held.
+//! The cap on keys, and the CLOCK eviction hand over the keys held.
 //!
-//! Each key held has a slot, a small number. There are as many slots as the cap says, so whoever
-//! has none cannot insert: the cap holds however many threads insert at once. A slot keeps the hash
-//! of its key and nothing else; an entry keeps the number of its slot. Entry and slot find each
-//! other by the two, so that a hand can go round over all entries, a few a call, where the map
-//! itself has no place to go on from.
+//! Each key held has a slot, a small number. There are `cap` slots, and a thread without a slot cannot
+//! insert. So the cap holds however many threads insert at the same time. A slot keeps the hash of its
+//! key and nothing else; an entry keeps the number of its slot. Entry and slot find each other by the
+//! two. So the hand can visit all entries, a few in each call, which the map itself does not offer.
 
 use std::sync::{OnceLock, PoisonError};
 
 use windowpane_core::sync::plain::{AtomicU64, AtomicUsize, Mutex, MutexGuard, fence};
 use windowpane_core::sync::{CachePadded, Ordering};
 
-/// The slots of the first block. Each further block has as many as all before it, up to the
+/// The slots of the first block. Each further block has as many slots as all before it, up to the
 /// largest: a small store stays small, and no call allocates more than half a megabyte.
 const FIRST_BLOCK: usize = 1 << 3;
 const LARGEST_BLOCK: usize = 1 << 16;
@@ -23,22 +22,22 @@ pub(crate) const MOST: usize = 1 << 31;
 /// All slots.
 pub(crate) struct Slots {
     cap: usize,
-    /// How many are taken.
+    /// The number of slots taken.
     taken: CachePadded<AtomicUsize>,
-    /// Where the hand is, counted on without end.
+    /// The position of the eviction hand; it grows without end.
     hand: CachePadded<AtomicUsize>,
     free: Mutex<Free>,
-    /// The hashes, in blocks that are allocated when they are first needed and never move. In a
-    /// slot that was given back, the slot given back before it.
+    /// The hashes, in blocks that are allocated when they are first needed and never move. A slot that
+    /// was given back holds the number of the slot given back before it.
     blocks: Box<[OnceLock<Box<[AtomicU64]>>]>,
 }
 
-/// Which slots are not taken.
+/// The slots that are not taken.
 #[derive(Default)]
 struct Free {
-    /// The last of those that were given back.
+    /// The slot that was given back last.
     back: Option<u32>,
-    /// From this one on, none was ever taken.
+    /// The first slot that was never taken.
     fresh: u32,
 }
 
@@ -49,7 +48,7 @@ pub(crate) struct Slot<'s> {
 }
 
 impl Slots {
-    /// As many slots as `cap` says.
+    /// `cap` slots.
     pub(crate) fn new(cap: usize) -> Slots {
         let cap = cap.clamp(1, MOST);
         let blocks = place(cap as u32 - 1).0 + 1;
@@ -73,7 +72,7 @@ impl Slots {
     /// A free slot; `None` if all are taken.
     pub(crate) fn take(&self) -> Option<Slot<'_>> {
         let one_more = |taken| (taken < self.cap).then_some(taken + 1);
-        // Relaxed: the slot itself changes hands by way of the mutex.
+        // Relaxed: the mutex orders who has the slot.
         self.taken
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more)
             .ok()?;
@@ -99,18 +98,18 @@ impl Slots {
         })
     }
 
-    /// Moves the hand on by one slot: the slot's number, and the hash of the key it is or was.
+    /// Moves the hand by one slot. Returns the slot's number, and the hash of the key it is or was.
     pub(crate) fn next(&self) -> (u32, u64) {
         let number = (self.hand.fetch_add(1, Ordering::Relaxed) % self.cap) as u32;
         (number, self.hash_of(number))
     }
 
-    /// How many slots were ever taken: all keys held have lower numbers.
+    /// The number of slots that were ever taken: all keys held have lower numbers.
     pub(crate) fn ever_taken(&self) -> u32 {
         self.free().fresh
     }
 
-    /// The hash of the key that a slot is or was; any number if it was none's.
+    /// The hash of the key that a slot is or was; any number if it never had one.
     pub(crate) fn hash_of(&self, number: u32) -> u64 {
         let (block, place) = place(number);
         match self.blocks[block].get() {
@@ -119,7 +118,7 @@ impl Slots {
         }
     }
 
-    /// A slot that was a key's: the entry has just been removed from the map by the caller.
+    /// A slot that was a key's: the caller has just removed the entry from the map.
     pub(crate) fn regain(&self, number: u32) -> Slot<'_> {
         Slot {
             slots: self,
@@ -141,17 +140,17 @@ impl Slots {
 }
 
 impl Slot<'_> {
-    /// Says that a key with this hash is about to have the slot: before it is looked whether the
-    /// quotas it was asked with still hold. Whoever changes them looks at the slots after.
+    /// Announces that a key with this hash is about to have the slot. The caller checks after that
+    /// whether the quotas still hold; a change of quotas reads the slots after it was made.
     pub(crate) fn announce(&self, hash: u64) {
-        // Whoever still reads an earlier hash finds no entry that has it and this slot, and comes
-        // round again.
+        // A thread that still reads an earlier hash finds no entry with that hash and this slot, and
+        // tries again.
         self.slots.set(self.number, hash);
         // With the one in `Tiers::ask_anew`: either the change is seen here, or the slot there.
         fence(Ordering::SeqCst);
     }
 
-    /// The slot is the announced key's, and its number is to be kept in the entry.
+    /// Makes the slot the announced key's. The entry keeps its number.
     pub(crate) fn keep(self) -> u32 {
         let number = self.number;
         std::mem::forget(self);
@@ -170,7 +169,7 @@ impl Drop for Slot<'_> {
     }
 }
 
-/// A slot's block, and its place there.
+/// A slot's block, and its index there.
 fn place(number: u32) -> (usize, usize) {
     let number = number as usize;
     match number / FIRST_BLOCK {
@@ -186,7 +185,7 @@ fn place(number: u32) -> (usize, usize) {
     }
 }
 
-/// How many slots a block has.
+/// The number of slots of a block.
 fn size(block: usize) -> usize {
     match block {
         0 => FIRST_BLOCK,

@@ -4,10 +4,10 @@ use std::cell::Cell;
 
 use windowpane_core::{Clock, Nanos};
 
-/// A time told by the caller.
-pub(crate) struct Told(pub(crate) Nanos);
+/// A time given by the caller.
+pub(crate) struct Given(pub(crate) Nanos);
 
-impl Clock for Told {
+impl Clock for Given {
     #[inline]
     fn now(&self) -> Nanos {
         self.0

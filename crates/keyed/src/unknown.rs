@@ -1,4 +1,4 @@
-//! The way of an unknown key: what it would be answered, room for it, and its insertion.
+//! The cold path of an unknown key: its answer, a free slot for it, and its insertion.
 
 use std::hash::{BuildHasher, Hash};
 use std::sync::atomic::Ordering;
@@ -21,9 +21,9 @@ where
 {
     /// The answer to a key that was not found, which by now may be there.
     ///
-    /// What can be decided without room is: a cost that can never fit, a limit of 0. Then room is
-    /// made, then the limiter is built, both while no shard is locked; at last, under the lock of
-    /// its shard, the key is looked for once more, asked, and inserted if it was allowed.
+    /// A cost that can never fit and a limit of 0 are decided without a slot. Then a slot is freed, then
+    /// the limiter is built, both while no shard is locked. At last, under the lock of its shard, the
+    /// key is searched once more, asked, and inserted if it was allowed.
     #[cold]
     pub(crate) fn ask_unknown<Q, T, A>(
         &self,

@@ -1,15 +1,15 @@
 //! When more of a quota remains than does now.
 //!
-//! The waits that decisions tell are of costs; what remains is the largest cost that fits. So more
-//! remains when a cost of one more fits. Requests cannot be told by their cost, nor what one quota of
-//! several gives back: there the time is searched for, since nothing but time passing makes more remain.
+//! A decision reports a wait for its cost; what remains is the largest cost that fits. So more remains
+//! when a cost of one more fits. A quota of requests ignores the cost, and several quotas give back at
+//! different times: there the time is searched for. Only the passing of time makes more remain.
 
 use windowpane_core::{
     Cost, Decision, Detailed, Nanos, PerQuota, Quota, Quotas, RateLimiter, Unit,
 };
 
-/// The smallest wait from `now`, when it answered `detailed`, after which more would remain than that
-/// tells if nothing were accepted meanwhile; `None` if it never will.
+/// The smallest wait from `now`, when it answered `detailed`, after which more would remain than in
+/// `detailed` if nothing were accepted meanwhile; `None` if there is none.
 pub(crate) fn more_after<L: RateLimiter>(
     limiter: &L,
     now: Nanos,
@@ -19,7 +19,7 @@ pub(crate) fn more_after<L: RateLimiter>(
     if remaining > 0 && quotas.iter().all(|quota| quota.unit() == Unit::Requests) {
         let fit = |wait: Nanos| {
             let detailed = limiter.peek_at(now.checked_add(wait)?, Cost::ONE).ok()?;
-            // One of those left was for the looking.
+            // One of those left was for the peek.
             Some(detailed.remaining() + u64::from(detailed.is_allowed()))
         };
         let at = match detailed.decision() {
@@ -52,7 +52,7 @@ pub(crate) fn more_after_charging<L: RateLimiter>(
             remaining.checked_add(cost.get())?.checked_add(1)?,
         );
     }
-    // It accepts this request alone, and so tells for how long each quota counts it.
+    // It accepts this request alone, so it shows for how long each quota counts it.
     let alone = like_new()?;
     let _charged = alone.decide_at(at, cost).ok()?;
     let left = |now: Nanos| -> Option<PerQuota> {
@@ -63,7 +63,7 @@ pub(crate) fn more_after_charging<L: RateLimiter>(
         let left = with_others.remaining_per_quota().iter().zip(&alone);
         let left = left.zip(quotas.iter()).map(|((left, alone), quota)| {
             match *alone == quota.limit() {
-                // Charged now, it is gone by then; looked for then, it was charged again.
+                // Charged now, it is gone by then; a later peek charged it again.
                 true => left + quota.charge(cost),
                 false => *left,
             }
@@ -75,7 +75,7 @@ pub(crate) fn more_after_charging<L: RateLimiter>(
     search(&quotas, now, at, more)
 }
 
-/// What was left of each quota before a request of `cost` was looked at.
+/// What was left of each quota before a peek of `cost`.
 fn left_before(quotas: &Quotas, looked: &Detailed, cost: Cost) -> PerQuota {
     let charged = |quota: &Quota| match looked.is_allowed() {
         true => quota.charge(cost),

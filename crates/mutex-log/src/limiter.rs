@@ -217,8 +217,8 @@ impl<K: LockKind> RateLimiter for MutexLog<K> {
 }
 
 /// Exact. A charge is found by its time and estimate, so one that a [`reset`](RateLimiter::reset) or
-/// an expired window has dropped is left alone; one made anew at the same time for the same estimate
-/// cannot be told from it.
+/// an expired window has dropped is left alone; one made again at the same time for the same estimate
+/// looks the same.
 impl<K: LockKind> Settle for MutexLog<K> {
     fn settle_at(&self, at: Nanos, estimate: Cost, actual: u64) {
         self.log

@@ -91,7 +91,7 @@ impl Log {
     }
 
     /// The denial of a request of `cost` at the time sought, or `None` if every quota has room.
-    /// `now` is what the caller's clock read, at most that time; the wait is told from there.
+    /// `now` is what the caller's clock read, at most that time; the wait counts from there.
     pub(crate) fn denial(&self, quotas: &Quotas, now: Nanos, cost: Cost) -> Option<Denial> {
         let mut denial = None;
         for (index, quota) in quotas.iter().enumerate() {
@@ -144,7 +144,7 @@ impl Log {
         self.usage.iter().map(used).collect()
     }
 
-    /// Drops what counts no more at `t`, the time sought, and makes that the latest time: no
+    /// Drops what no longer counts at `t`, the time sought, and makes that the latest time: no
     /// earlier one will be asked for.
     pub(crate) fn prune(&mut self, t: Nanos) {
         let gone = self.usage.iter().map(|u| u.oldest).min().unwrap_or(0);
@@ -245,7 +245,7 @@ impl Log {
         self.count(quotas, t);
     }
 
-    /// Counts everything anew, at `t`.
+    /// Counts everything again, at `t`.
     fn count(&mut self, quotas: &Quotas, t: Nanos) {
         let nothing = Usage {
             oldest: self.entries.len(),

@@ -1,5 +1,9 @@
 //! The word's fields: window index, offset of the latest acceptance, current count, previous count.
 
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
 use windowpane_core::one_word::REQUIRED_RANGE;
 use windowpane_core::{BuildError, Nanos, Quota, format_nanos};
 

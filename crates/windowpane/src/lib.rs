@@ -2,7 +2,7 @@
 #![doc = include_str!("links.md")]
 // The programs on the page need these features, so its tests do.
 #![cfg_attr(
-    any(not(doctest), all(feature = "keyed", feature = "mutex-log", feature = "tokio")),
+    any(not(doctest), all(feature = "keyed", feature = "mutex-log", feature = "tokio", feature = "tower")),
     doc = include_str!("../README.md")
 )]
 #![forbid(unsafe_code)]
@@ -52,7 +52,9 @@ pub use windowpane_sharded::Sharded;
 pub mod per_key;
 #[cfg(feature = "keyed")]
 #[doc(inline)]
-pub use per_key::{FlatTable, KeyedLimiter, SharedRule, Sweeper, WhenFull};
+pub use per_key::{
+    FlatTable, KeyedLimiter, SharedRule, Sweeper, WhenFull, changeable_keyed_limiter,
+};
 
 // These names are not those of crates, so that `use windowpane::*` hides no crate.
 #[cfg(feature = "redis")]

@@ -8,8 +8,10 @@
 //! Keys never share an allowance. A key that is idle frees its slot for another one. A flood of new
 //! keys never evicts a key that is in use.
 
+use std::hash::Hash;
+
 use windowpane_cas_ring::CasRing;
-use windowpane_core::MonotonicClock;
+use windowpane_core::{BuildError, IntoQuotas, MonotonicClock, Quotas};
 
 #[doc(inline)]
 pub use windowpane_keyed::{
@@ -33,22 +35,32 @@ pub use windowpane_keyed::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Limits that change: a ring has the capacity that it was built with, so give it the largest limit
-/// that you will set.
+/// Limits that change: [`changeable_keyed_limiter`].
+pub type KeyedLimiter<K, L = CasRing, S = DefaultHasher, C = MonotonicClock> =
+    windowpane_keyed::KeyedLimiter<K, L, S, C>;
+
+/// Returns a store as [`KeyedLimiter::new`](windowpane_keyed::KeyedLimiter::new) does, whose quotas
+/// can be changed while threads use it. No limit can exceed `max_limit`.
+///
+/// Its memory is 8 bytes for each permit of `max_limit` and each key held.
+///
+/// # Errors
+/// [`BuildError`] if a quota is malformed, counts requests, or has a limit above `max_limit`.
 ///
 /// ```
-/// use windowpane::{CasRing, KeyedLimiter, Quota, Quotas};
-///
-/// const MAX_LIMIT: u64 = 1_000;
-/// let ring = |quotas: &Quotas, _| CasRing::with_capacity(quotas.clone(), MAX_LIMIT);
-/// let limiter = KeyedLimiter::<String>::builder_with(Quota::per_minute(100), ring).build()?;
+/// let limiter = windowpane::changeable_keyed_limiter::<String>("100/60s", 1_000)?;
 /// limiter.try_acquire_many("alice", 100)?;
 ///
-/// limiter.set_quotas(Quota::per_minute(150))?; // for new keys
+/// limiter.set_quotas("150/60s")?; // for new keys
 /// limiter.refresh()?; // for the keys held; what they took still counts
 /// limiter.try_acquire_many("alice", 50)?;
 /// assert!(limiter.try_acquire("alice").is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub type KeyedLimiter<K, L = CasRing, S = DefaultHasher, C = MonotonicClock> =
-    windowpane_keyed::KeyedLimiter<K, L, S, C>;
+pub fn changeable_keyed_limiter<K: Hash + Eq>(
+    quotas: impl IntoQuotas,
+    max_limit: u64,
+) -> Result<KeyedLimiter<K>, BuildError> {
+    let ring = move |quotas: &Quotas, _| CasRing::with_capacity(quotas.clone(), max_limit);
+    windowpane_keyed::KeyedLimiter::builder_with(quotas, ring).build()
+}

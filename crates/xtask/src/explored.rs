@@ -55,7 +55,7 @@ impl Test {
     }
 }
 
-/// Runs tests, as many at once as there are cores. Calls `told` with each result, one at a time, and
+/// Runs tests, one on each core at a time. Calls `told` with each result, one at a time, and
 /// returns what it returned.
 pub(crate) fn run_all<T: Send>(
     tests: Vec<Test>,

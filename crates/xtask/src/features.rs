@@ -1,5 +1,5 @@
 //! `cargo xtask features`: each library crate without features, with each alone, and with all; and
-//! on a target without a clock.
+//! on targets without a clock or without the standard library.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -9,15 +9,39 @@ use anyhow::{Context, Result};
 use crate::metadata::{Metadata, Package};
 use crate::tools::{SKIPPED, cargo, ended, first_line, run as run_command, workspace};
 
-/// The target on which the standard library's clocks panic, so that ours do not exist there.
-const WITHOUT_CLOCK: &str = "wasm32-unknown-unknown";
+/// A target that lacks something, and the packages that must compile on it.
+struct Poor {
+    triple: &'static str,
+    lacks: &'static str,
+    flags: &'static [&'static str],
+    packages: &'static [&'static str],
+}
 
-/// The packages that are checked on it.
-const ON_IT: [&str; 2] = ["windowpane-core", "windowpane"];
+const POOR: [Poor; 2] = [
+    // The standard library's clocks panic there, so ours do not exist.
+    Poor {
+        triple: "wasm32-unknown-unknown",
+        lacks: "a clock",
+        flags: &[],
+        packages: &["windowpane-core", "windowpane"],
+    },
+    Poor {
+        triple: "x86_64-unknown-none",
+        lacks: "the standard library",
+        flags: &["--no-default-features"],
+        packages: &[
+            "windowpane-core",
+            "windowpane-cas-ring",
+            "windowpane-bucket-ring",
+            "windowpane-packed-counter",
+            "windowpane-baselines",
+        ],
+    },
+];
 
 /// Checks and lints each library crate without features, with its default ones, with each feature
-/// alone, and with all. Checks `core` and `windowpane` on `wasm32-unknown-unknown`, where that
-/// target is installed.
+/// alone, and with all. Checks `core` and `windowpane` on `wasm32-unknown-unknown`, and `core` and
+/// the lock-free algorithms without `std` on `x86_64-unknown-none`, if these targets are installed.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// List what would be checked.
@@ -51,24 +75,21 @@ fn check(list: bool) -> Result<bool> {
         }
     }
     println!("{count} sets of features");
-    without_clock(list)?;
+    POOR.iter().try_for_each(|target| on(target, list))?;
     Ok(true)
 }
 
-/// Checks what compiles on the target without a clock.
-fn without_clock(list: bool) -> Result<()> {
-    let folder = first_line(
-        "rustc",
-        &["--print", "target-libdir", "--target", WITHOUT_CLOCK],
-    );
+/// Checks what compiles on a target that lacks something.
+fn on(target: &Poor, list: bool) -> Result<()> {
+    let triple = target.triple;
+    let folder = first_line("rustc", &["--print", "target-libdir", "--target", triple]);
     if !folder.is_some_and(|folder| Path::new(&folder).exists()) {
-        eprintln!(
-            "{SKIPPED}the target without a clock: not installed; rustup target add {WITHOUT_CLOCK}"
-        );
+        let lacks = target.lacks;
+        eprintln!("{SKIPPED}a target without {lacks}: not installed; rustup target add {triple}");
         return Ok(());
     }
-    for package in ON_IT {
-        println!("{package} --target {WITHOUT_CLOCK}");
+    for package in target.packages {
+        println!("{package} --target {triple}");
         if list {
             continue;
         }
@@ -76,8 +97,9 @@ fn without_clock(list: bool) -> Result<()> {
         command
             .current_dir(workspace())
             .args(["check", "--quiet", "--package", package])
-            .args(["--target", WITHOUT_CLOCK]);
-        run_command(&mut command).with_context(|| format!("{package} on {WITHOUT_CLOCK}"))?;
+            .args(["--target", triple])
+            .args(target.flags);
+        run_command(&mut command).with_context(|| format!("{package} on {triple}"))?;
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ fn crates() -> Vec<&'static str> {
     LIBRARIES.into_iter().filter(mutated).collect()
 }
 
-/// What `cargo mutants` is told of a crate: once, or once for each part of it. What `core` decides is
+/// The arguments of `cargo mutants` for a crate: one call, or one for each part of it. What `core` decides is
 /// tested where it is used.
 fn parts(name: &str) -> &'static [&'static [&'static str]] {
     match name {
@@ -33,7 +33,7 @@ fn parts(name: &str) -> &'static [&'static [&'static str]] {
             ],
         ],
         "mutex-log" => &[&["--features=parking_lot"]],
-        // Tests that twins are found say nothing of what ships, and take the longest.
+        // Tests that mutants are found say nothing of what ships, and take the longest.
         "keyed" => &[&[
             "--cargo-test-arg=--",
             "--cargo-test-arg=--skip=race::an_eviction",
@@ -53,7 +53,7 @@ const ROUNDS: &str = "128";
 pub(crate) struct Args {
     /// The folder names of the crates; all if none is named.
     crates: Vec<String>,
-    /// What else `cargo mutants` is told, after `--`.
+    /// More arguments of `cargo mutants`, after `--`.
     #[arg(last = true)]
     more: Vec<String>,
 }
@@ -90,7 +90,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
             .args(["mutants", "--package", &format!("windowpane-{name}")])
             .arg("--output")
             .arg(&output)
-            // A change of some lines compiles some lines anew.
+            // A change of some lines compiles some lines again.
             .env("CARGO_INCREMENTAL", "1")
             // What a copy of the workspace compiles is of use to no other: it goes with the copy.
             .env_remove("CARGO_TARGET_DIR")

@@ -15,7 +15,7 @@ pub(crate) enum Server {
     Absent(String),
 }
 
-/// Finds a server, or installs one where that needs nobody's leave: as root, with apt.
+/// Finds a server, or installs one if no password is needed: as root, with apt.
 pub(crate) fn provide() -> Server {
     if let Some(version) = version() {
         return Server::Found(version);
@@ -30,7 +30,7 @@ pub(crate) fn provide() -> Server {
 }
 
 impl Server {
-    /// One line for whoever reads the run.
+    /// One line for the log.
     pub(crate) fn told(&self) -> String {
         match self {
             Server::Found(version) => format!("found: {version}"),

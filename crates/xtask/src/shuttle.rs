@@ -7,14 +7,14 @@ use crate::explored::{self, Ran};
 use crate::tools::checked;
 
 /// The tests that shuttle schedules: many threads by priority (PCT), and one thread suspended for good
-/// before each step of its call; each with twins that must be found.
+/// before each step of its call; each with mutants that must be found.
 ///
 /// Exit status: 0 if all passed; 1 if a test failed; 2 if nothing was checked, because the models do
-/// not build, or the source has changed under a twin.
+/// not build, or the source has changed under a mutant.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Run only the tests whose name contains all of these texts: `pct`, `suspended`, `ships`,
-    /// `twins_of`, a structure.
+    /// `mutants_of`, a structure.
     filters: Vec<String>,
     /// How many schedules by priority each structure is tried with.
     #[arg(long, value_name = "N", default_value_t = 1_000)]
@@ -25,7 +25,7 @@ pub(crate) struct Args {
     /// One schedule again, as a failure printed it, with each step: give the failed test's name too.
     #[arg(long, value_name = "SEED:SCHEDULE")]
     replay: Option<String>,
-    /// Show, for each twin, the calls and the schedule that found it.
+    /// Show, for each mutant, the calls and the schedule that found it.
     #[arg(long)]
     steps: bool,
 }
@@ -118,7 +118,7 @@ fn summary(ran: &[Ran]) -> String {
     let found: u64 = found.iter().map(|start| of(start).0).sum();
     format!(
         "by priority: {} structures hold in {} schedules\nsuspended for good: {} sets of scripts go on in {} \
-         schedules\na denial writes nothing: {} limiters\n{found} times a twin or the control was found",
+         schedules\na denial writes nothing: {} limiters\n{found} times a mutant or the control was found",
         by_priority.0,
         by_priority.1,
         suspended.0,

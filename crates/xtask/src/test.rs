@@ -111,8 +111,8 @@ impl Step {
         format!("{}cargo {}", env.collect::<String>(), self.cargo.join(" "))
     }
 
-    /// Runs the step, its output passed through. Only where something may be skipped is it counted:
-    /// whoever reads through a pipe gets no colours.
+    /// Runs the step and passes its output through. Skips are counted only in steps that may skip:
+    /// output through a pipe has no colours.
     fn run(&self, skips: bool) -> Ran {
         println!("\n=== {}: {}", self.name, self.command_line());
         let start = Instant::now();
@@ -144,8 +144,7 @@ struct Ran {
     time: Duration,
 }
 
-/// Finds the load generator, or installs it where that needs nobody's leave; one line for whoever
-/// reads the run, in either case.
+/// Finds the load generator, or installs it if no password is needed. Returns one line for the log.
 fn generator() -> Result<String, String> {
     // It knows no flag that it answers with success.
     let starts = || Command::new(GENERATOR).arg("--version").output().is_ok();

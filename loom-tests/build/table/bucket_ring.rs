@@ -1,13 +1,13 @@
-//! Twins of the bucket ring.
+//! Mutants of the bucket ring.
 
 use super::Limiter::BucketRing;
-use super::{Shipped, Twin};
+use super::{Mutant, Shipped};
 
-/// A twin of the bucket ring: its name, the file that has the bug, the models that must find it,
-/// the bug, what ships, and what the twin has instead.
+/// A mutant of the bucket ring: its name, the file that has the bug, the models that must find it,
+/// the bug, what ships, and what the mutant has instead.
 macro_rules! ring {
     ($name:literal $file:literal [$($model:literal)*] $bug:literal $shipped:literal => $seeded:literal) => {
-        Twin {
+        Mutant {
             name: $name,
             bug: $bug,
             of: Shipped::BucketRing,
@@ -19,7 +19,7 @@ macro_rules! ring {
     };
 }
 
-pub(crate) const TWINS: &[Twin] = &[
+pub(crate) const MUTANTS: &[Mutant] = &[
     // What a claim rests on.
     ring! {
         "claims_blindly" "ring.rs"

@@ -1,10 +1,10 @@
-//! Twins of what settles, and of what makes quotas changeable.
+//! Mutants of what settles, and of what makes quotas changeable.
 
 use super::Limiter::{ChangingRing, SettlingCounter, SettlingLog};
-use super::{Shipped, Twin};
+use super::{Mutant, Shipped};
 
-pub(crate) const TWINS: &[Twin] = &[
-    Twin {
+pub(crate) const MUTANTS: &[Mutant] = &[
+    Mutant {
         name: "settles_blindly",
         bug: "It stores the settled word whatever has come in between",
         of: Shipped::OneWord,
@@ -18,7 +18,7 @@ pub(crate) const TWINS: &[Twin] = &[
             (SettlingCounter, "changes::two_settle_beside_a_take"),
         ],
     },
-    Twin {
+    Mutant {
         name: "settling_only_tries",
         bug: "It gives up when its exchange is lost",
         of: Shipped::OneWord,
@@ -30,7 +30,7 @@ pub(crate) const TWINS: &[Twin] = &[
             (SettlingCounter, "changes::two_settle_beside_a_take"),
         ],
     },
-    Twin {
+    Mutant {
         name: "settles_on_top",
         bug: "It counts what was really used beside the estimate",
         of: Shipped::MutexLog,
@@ -42,7 +42,7 @@ pub(crate) const TWINS: &[Twin] = &[
             (SettlingLog, "changes::charged_more_beside_a_take"),
         ],
     },
-    Twin {
+    Mutant {
         name: "decides_in_two_sections",
         bug: "It looks under one lock and takes under the next, and answers what it saw",
         of: Shipped::Changeable,
@@ -58,7 +58,7 @@ pub(crate) const TWINS: &[Twin] = &[
             (ChangingRing, "changes::lowered_beside_takes"),
         ],
     },
-    Twin {
+    Mutant {
         name: "changes_a_second_time",
         bug: "It lets go of the lock and puts the quotas in force once more, for a window of one nanosecond in between",
         of: Shipped::Changeable,

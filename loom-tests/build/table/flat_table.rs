@@ -1,10 +1,10 @@
-//! Twins of the flat table of keys, under the rule of the fixed window.
+//! Mutants of the flat table of keys, under the rule of the fixed window.
 
 use super::Limiter::FlatTable;
-use super::{Shipped, Twin};
+use super::{Mutant, Shipped};
 
-pub(crate) const TWINS: &[Twin] = &[
-    Twin {
+pub(crate) const MUTANTS: &[Mutant] = &[
+    Mutant {
         name: "held_at_once",
         bug: "It makes its claim held without going the way once more",
         of: Shipped::FlatTable,
@@ -22,7 +22,7 @@ pub(crate) const TWINS: &[Twin] = &[
                 continue;",
         found_by: &[(FlatTable, "keys::inserted_in_two_places")],
     },
-    Twin {
+    Mutant {
         name: "held_or_not",
         bug: "It takes a claim for held that it could not make so",
         of: Shipped::FlatTable,
@@ -34,7 +34,7 @@ pub(crate) const TWINS: &[Twin] = &[
                     return Ok(answered);",
         found_by: &[(FlatTable, "keys::inserted_twice")],
     },
-    Twin {
+    Mutant {
         name: "no_fence",
         bug: "Nothing stands between a claim and the round after it",
         of: Shipped::FlatTable,
@@ -43,7 +43,7 @@ pub(crate) const TWINS: &[Twin] = &[
         seeded: "fence(Ordering::AcqRel);",
         found_by: &[(FlatTable, "keys::inserted_in_two_places")],
     },
-    Twin {
+    Mutant {
         name: "finishes_a_claim_at_once",
         bug: "It makes another's claim held after the round that has met it",
         of: Shipped::FlatTable,
@@ -52,7 +52,7 @@ pub(crate) const TWINS: &[Twin] = &[
         seeded: "if !round.alone {",
         found_by: &[(FlatTable, "keys::inserted_by_three")],
     },
-    Twin {
+    Mutant {
         name: "leaves_other_claims",
         bug: "It drops no claims but its own",
         of: Shipped::FlatTable,
@@ -61,7 +61,7 @@ pub(crate) const TWINS: &[Twin] = &[
         seeded: "",
         found_by: &[(FlatTable, "keys::inserted_in_two_places")],
     },
-    Twin {
+    Mutant {
         name: "does_not_mind_lost_drops",
         bug: "A claim that could not be dropped is taken for one that was",
         of: Shipped::FlatTable,
@@ -70,7 +70,7 @@ pub(crate) const TWINS: &[Twin] = &[
         seeded: "{ self.drop_claim(way, Some(found)); }",
         found_by: &[(FlatTable, "keys::inserted_in_two_places")],
     },
-    Twin {
+    Mutant {
         name: "claims_alike",
         bug: "All claims of a key have the same number",
         of: Shipped::FlatTable,
@@ -79,7 +79,7 @@ pub(crate) const TWINS: &[Twin] = &[
         seeded: "self.claims.fetch_add(1, Relaxed) * 0",
         found_by: &[(FlatTable, "keys::inserted_by_three")],
     },
-    Twin {
+    Mutant {
         name: "evicts_blindly",
         bug: "It takes the place of a key whatever has become of it since it was idle",
         of: Shipped::FlatTable,
@@ -91,7 +91,7 @@ pub(crate) const TWINS: &[Twin] = &[
             (FlatTable, "keys::swept_while_charged"),
         ],
     },
-    Twin {
+    Mutant {
         name: "charges_whom_it_finds",
         bug: "After a lost exchange it does not look whose the entry is",
         of: Shipped::FlatTable,
@@ -105,7 +105,7 @@ pub(crate) const TWINS: &[Twin] = &[
             (FlatTable, "keys::reused_while_charged"),
         ],
     },
-    Twin {
+    Mutant {
         name: "charges_blindly",
         bug: "It charges whatever the entry has become",
         of: Shipped::FlatTable,
@@ -114,7 +114,7 @@ pub(crate) const TWINS: &[Twin] = &[
         seeded: "Entry::load(slot).charge(slot, Entry::held(key, word))",
         found_by: &[(FlatTable, "keys::charged_and_looked_at")],
     },
-    Twin {
+    Mutant {
         name: "keeps_the_floor",
         bug: "Forgetting a key does not raise the floor",
         of: Shipped::FlatTable,
@@ -126,7 +126,7 @@ pub(crate) const TWINS: &[Twin] = &[
             (FlatTable, "keys::swept_before_an_early_reading"),
         ],
     },
-    Twin {
+    Mutant {
         name: "raises_watermark_after_exchange",
         bug: "It raises the eviction watermark after the exchange that forgets the key",
         of: Shipped::FlatTable,
@@ -152,7 +152,7 @@ pub(crate) const TWINS: &[Twin] = &[
             (FlatTable, "keys::swept_before_an_early_look"),
         ],
     },
-    Twin {
+    Mutant {
         name: "relaxed_load",
         bug: "Who finds a key gone need not find the floor raised: his load is relaxed",
         of: Shipped::FlatTable,
@@ -161,7 +161,7 @@ pub(crate) const TWINS: &[Twin] = &[
         seeded: "Entry(slot.load(Ordering::Relaxed))",
         found_by: &[(FlatTable, "keys::swept_before_an_early_look")],
     },
-    Twin {
+    Mutant {
         name: "relaxed_replacement",
         bug: "Who finds a key gone need not find the floor raised: its replacement is relaxed",
         of: Shipped::FlatTable,
@@ -170,7 +170,7 @@ pub(crate) const TWINS: &[Twin] = &[
         seeded: "Ordering::Relaxed, Ordering::Relaxed)",
         found_by: &[(FlatTable, "keys::swept_before_an_early_reading")],
     },
-    Twin {
+    Mutant {
         name: "sweeps_all",
         bug: "A sweep removes keys that are not idle",
         of: Shipped::FlatTable,
@@ -182,7 +182,7 @@ pub(crate) const TWINS: &[Twin] = &[
             (FlatTable, "keys::swept_while_charged"),
         ],
     },
-    Twin {
+    Mutant {
         name: "looks_insert",
         bug: "A look finishes an insertion that it meets",
         of: Shipped::FlatTable,
@@ -196,7 +196,7 @@ pub(crate) const TWINS: &[Twin] = &[
         }",
         found_by: &[(FlatTable, "keys::looked_at_while_inserted")],
     },
-    Twin {
+    Mutant {
         name: "reset_only_tries",
         bug: "A reset gives up when its exchange is lost",
         of: Shipped::FlatTable,

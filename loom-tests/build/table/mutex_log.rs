@@ -1,10 +1,10 @@
-//! Twins of the log.
+//! Mutants of the log.
 
 use super::Limiter::{MutexLog, RejectingLog};
-use super::{Shipped, Twin};
+use super::{Mutant, Shipped};
 
-pub(crate) const TWINS: &[Twin] = &[
-    Twin {
+pub(crate) const MUTANTS: &[Mutant] = &[
+    Mutant {
         name: "checks_then_takes",
         bug: "It checks under the lock and takes under the lock, but lets go of it in between",
         of: Shipped::MutexLog,
@@ -35,7 +35,7 @@ pub(crate) const TWINS: &[Twin] = &[
             (MutexLog, "log::requests_and_tokens"),
         ],
     },
-    Twin {
+    Mutant {
         name: "reads_the_clock_outside",
         bug: "It reads the clock before it has the lock, so that the order of times is not that of the lock",
         of: Shipped::MutexLog,
@@ -45,7 +45,7 @@ pub(crate) const TWINS: &[Twin] = &[
         self.decide(|| now, cost, |_, decision| decision)",
         found_by: &[(RejectingLog, "log::clock_inside_the_lock")],
     },
-    Twin {
+    Mutant {
         name: "denials_prune",
         bug: "A denial forgets what has expired for it but not for an earlier time",
         of: Shipped::MutexLog,
@@ -54,7 +54,7 @@ pub(crate) const TWINS: &[Twin] = &[
         seeded: "if true {",
         found_by: &[(MutexLog, "log::early_reading_after_a_late_denial")],
     },
-    Twin {
+    Mutant {
         name: "records_early_times",
         bug: "It records an earlier time as it is",
         of: Shipped::MutexLog,
@@ -63,7 +63,7 @@ pub(crate) const TWINS: &[Twin] = &[
         seeded: "log.record(&self.quotas, now, cost); Decision::Allowed",
         found_by: &[(MutexLog, "any::readings_out_of_order")],
     },
-    Twin {
+    Mutant {
         name: "counts_the_edge",
         bug: "What was accepted one window ago still counts",
         of: Shipped::MutexLog,
@@ -75,7 +75,7 @@ pub(crate) const TWINS: &[Twin] = &[
             (MutexLog, "any::looks_beside_takes"),
         ],
     },
-    Twin {
+    Mutant {
         name: "second_quota_not_asked",
         bug: "It asks the first quota alone",
         of: Shipped::MutexLog,
@@ -88,7 +88,7 @@ pub(crate) const TWINS: &[Twin] = &[
             (MutexLog, "exact::denial_over_two_quotas"),
         ],
     },
-    Twin {
+    Mutant {
         name: "reset_keeps_the_time",
         bug: "A reset keeps the latest recorded time",
         of: Shipped::MutexLog,

@@ -1,7 +1,7 @@
-//! Twins of the keeper of one word, under the rules of the fixed window and of the packed counter.
+//! Mutants of the keeper of one word, under the rules of the fixed window and of the packed counter.
 
 use super::Limiter::{FixedWindow, PackedCounter};
-use super::{Shipped, Twin};
+use super::{Mutant, Shipped};
 
 /// The exchange that takes, as it ships.
 const EXCHANGE: &str = "match self.word.compare_exchange_weak(
@@ -12,8 +12,8 @@ const EXCHANGE: &str = "match self.word.compare_exchange_weak(
 ) {
     Ok(_) =>";
 
-pub(crate) const TWINS: &[Twin] = &[
-    Twin {
+pub(crate) const MUTANTS: &[Mutant] = &[
+    Mutant {
         name: "loads_then_stores",
         bug: "It stores the charged word whatever has come in between",
         of: Shipped::OneWord,
@@ -36,7 +36,7 @@ pub(crate) const TWINS: &[Twin] = &[
             (PackedCounter, "windows::roll_raced"),
         ],
     },
-    Twin {
+    Mutant {
         name: "adds_plainly",
         bug: "It adds the charge, and the roll to a new window, to whatever the word has become",
         of: Shipped::OneWord,
@@ -52,7 +52,7 @@ pub(crate) const TWINS: &[Twin] = &[
             (FixedWindow, "windows::roll_beside_a_late_taker"),
         ],
     },
-    Twin {
+    Mutant {
         name: "does_not_decide_anew",
         bug: "After a lost exchange it charges what it finds without asking the rule again",
         of: Shipped::OneWord,
@@ -68,7 +68,7 @@ pub(crate) const TWINS: &[Twin] = &[
             (PackedCounter, "windows::idle_jump"),
         ],
     },
-    Twin {
+    Mutant {
         name: "denials_write",
         bug: "A denial writes the word it was made on back",
         of: Shipped::OneWord,
@@ -85,7 +85,7 @@ pub(crate) const TWINS: &[Twin] = &[
             (PackedCounter, "windows::denial_across_a_roll"),
         ],
     },
-    Twin {
+    Mutant {
         name: "reset_only_tries",
         bug: "A reset gives up when its exchange is lost",
         of: Shipped::OneWord,

@@ -1,10 +1,10 @@
-//! Twins of the packed counter's rule.
+//! Mutants of the packed counter's rule.
 
 use super::Limiter::PackedCounter;
-use super::{Shipped, Twin};
+use super::{Mutant, Shipped};
 
-pub(crate) const TWINS: &[Twin] = &[
-    Twin {
+pub(crate) const MUTANTS: &[Mutant] = &[
+    Mutant {
         name: "roll_drops_the_count",
         bug: "A new window forgets the one before",
         of: Shipped::PackedCounter,
@@ -16,7 +16,7 @@ pub(crate) const TWINS: &[Twin] = &[
             (PackedCounter, "windows::roll_raced"),
         ],
     },
-    Twin {
+    Mutant {
         name: "roll_keeps_too_long",
         bug: "After idle windows the last count still weighs",
         of: Shipped::PackedCounter,
@@ -25,7 +25,7 @@ pub(crate) const TWINS: &[Twin] = &[
         seeded: "counts.current",
         found_by: &[(PackedCounter, "windows::idle_jump")],
     },
-    Twin {
+    Mutant {
         name: "early_times_are_late",
         bug: "A time before the recorded window is recorded as it is",
         of: Shipped::PackedCounter,
@@ -37,7 +37,7 @@ pub(crate) const TWINS: &[Twin] = &[
             (PackedCounter, "windows::roll_beside_a_late_taker"),
         ],
     },
-    Twin {
+    Mutant {
         name: "carries_into_the_index",
         bug: "A count that is full carries into its neighbour",
         of: Shipped::PackedCounter,

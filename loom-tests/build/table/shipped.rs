@@ -1,13 +1,13 @@
-//! What twins are made of.
+//! What mutants are made of.
 
 /// A group of shipped files that make one limiter, or a part of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shipped {
     /// The log and its lock.
     MutexLog,
-    /// The keeper of the one-word limiters; its twins apply the shipped rules.
+    /// The keeper of the one-word limiters; its mutants apply the shipped rules.
     OneWord,
-    /// The rule of the packed counter; its twins are kept by the shipped keeper.
+    /// The rule of the packed counter; its mutants are kept by the shipped keeper.
     PackedCounter,
     /// The ring.
     CasRing,
@@ -37,7 +37,7 @@ impl Shipped {
         Shipped::Queue,
     ];
 
-    /// The module of its twins.
+    /// The module of its mutants.
     pub(crate) fn module(self) -> &'static str {
         match self {
             Shipped::MutexLog => "mutex_log",
@@ -67,7 +67,7 @@ impl Shipped {
         }
     }
 
-    /// The files of a twin.
+    /// The files of a mutant.
     pub(crate) fn files(self) -> &'static [&'static str] {
         match self {
             Shipped::MutexLog => &["log.rs", "lock.rs", "limiter.rs"],
@@ -110,12 +110,12 @@ impl Shipped {
         }
     }
 
-    /// What a twin's module holds beside its files.
+    /// What a mutant's module holds beside its files.
     pub(crate) fn glue(self) -> &'static str {
         match self {
             Shipped::MutexLog => "pub use limiter::{MutexLog, OnRegression};",
             Shipped::OneWord => {
-                "use crate::twins::as_in_core::*;\n\
+                "use crate::mutants::as_in_core::*;\n\
                  use windowpane_core::one_word::{OneWordRule, Verdict};\n\
                  pub use one_word::OneWordLimiter;"
             }
@@ -125,14 +125,14 @@ impl Shipped {
                 "pub use limiter::KeyedLimiter;\nas_keys!(store limiter::KeyedLimiter);"
             }
             Shipped::Queue => {
-                "use crate::twins::as_in_core::*;\n\
+                "use crate::mutants::as_in_core::*;\n\
                  use windowpane_core::wait::Timer;\n\
                  pub use queue::Queue;\n\
                  as_line!(queue::Queue);"
             }
             Shipped::BucketRing => "pub use ring::BucketRing;",
             Shipped::Changeable => {
-                "use crate::twins::as_in_core::*;\n\
+                "use crate::mutants::as_in_core::*;\n\
                  pub use self::change::Changeable;\n\
                  #[cfg(any(windowpane_loom, windowpane_shuttle))]\n\
                  impl<L: windowpane_core::ChangeQuotas + 'static> crate::Change for Changeable<L> {\n\

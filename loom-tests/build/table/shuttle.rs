@@ -1,10 +1,10 @@
-//! Twins that only shuttle schedules: of what loom does not explore, and those that wait for a thread
+//! Mutants that only shuttle schedules: of what loom does not explore, and those that wait for a thread
 //! that is suspended, which loom cannot show. `tests/` says what finds them.
 
-use super::{Shipped, Twin};
+use super::{Mutant, Shipped};
 
-pub(crate) const TWINS: &[Twin] = &[
-    Twin {
+pub(crate) const MUTANTS: &[Mutant] = &[
+    Mutant {
         name: "waits_for_the_claimer",
         bug: "It waits until the claimer has published its record, and does not help",
         of: Shipped::CasRing,
@@ -20,7 +20,7 @@ pub(crate) const TWINS: &[Twin] = &[
             } =>",
         found_by: &[],
     },
-    Twin {
+    Mutant {
         name: "evicts_as_seen_before",
         bug: "It removes a key that was idle when it looked, and does not look again under the lock",
         of: Shipped::Keyed,
@@ -29,7 +29,7 @@ pub(crate) const TWINS: &[Twin] = &[
         seeded: "self.forget(hash, now, |k, entry| in_slot(k, entry))",
         found_by: &[],
     },
-    Twin {
+    Mutant {
         name: "inserts_twice",
         bug: "It takes an unknown key for unknown still, under the lock in which it inserts it",
         of: Shipped::Keyed,
@@ -40,7 +40,7 @@ pub(crate) const TWINS: &[Twin] = &[
                 |entry| Some(ask.ask(&entry.limiter, time).map_err(StoreError::from)),",
         found_by: &[],
     },
-    Twin {
+    Mutant {
         name: "raises_watermark_after_unlock",
         bug: "It raises the eviction watermark after it has released the lock of the shard",
         of: Shipped::Keyed,
@@ -56,7 +56,7 @@ pub(crate) const TWINS: &[Twin] = &[
         self.floor.fetch_max(now, Ordering::Relaxed);",
         found_by: &[],
     },
-    Twin {
+    Mutant {
         name: "forgets_watermark_after_unlock",
         bug: "It forgets all keys, and the eviction watermark after it has released the locks",
         of: Shipped::Keyed,
@@ -67,7 +67,7 @@ pub(crate) const TWINS: &[Twin] = &[
         for (key, entry) in entries {",
         found_by: &[],
     },
-    Twin {
+    Mutant {
         name: "clears_shard_by_shard",
         bug: "It forgets the keys of one shard after the other, and then the eviction watermark",
         of: Shipped::Keyed,
@@ -81,7 +81,7 @@ pub(crate) const TWINS: &[Twin] = &[
         meanwhile();",
         found_by: &[],
     },
-    Twin {
+    Mutant {
         name: "leaves_without_a_word",
         bug: "Who leaves the line wakes nobody",
         of: Shipped::Queue,
@@ -90,7 +90,7 @@ pub(crate) const TWINS: &[Twin] = &[
         seeded: "was_head.then(|| None).flatten()",
         found_by: &[],
     },
-    Twin {
+    Mutant {
         name: "sleeps_though_woken",
         bug: "It sleeps though it was woken since it last looked",
         of: Shipped::Queue,

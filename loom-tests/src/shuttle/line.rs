@@ -38,7 +38,7 @@ pub fn line_holds<Q: Line>() {
     );
 }
 
-/// A twin with a seeded bug: some schedule must break a rule.
+/// A mutant with a seeded bug: some schedule must break a rule.
 ///
 /// # Panics
 /// If none does.

@@ -43,23 +43,23 @@ pub fn pct_holds<L: Callee, O: Callee>(subject: Subject<L, O>, calls: Calls) {
     );
 }
 
-/// A twin with a seeded bug: some schedule must break a rule.
+/// A mutant with a seeded bug: some schedule must break a rule.
 ///
 /// # Panics
 /// If none does, but for panics, which do not count as found.
-pub fn pct_finds<L: Callee, O: Callee>(twin: Subject<L, O>, calls: Calls) {
-    let of_script = |seed, keeping| race_of(twin, calls(seed), keeping);
-    if replay(twin.name, of_script) {
+pub fn pct_finds<L: Callee, O: Callee>(mutant: Subject<L, O>, calls: Calls) {
+    let of_script = |seed, keeping| race_of(mutant, calls(seed), keeping);
+    if replay(mutant.name, of_script) {
         return;
     }
     let Ran {
         schedules, broken, ..
     } = search(true, of_script);
     let Some(found) = broken else {
-        panic!("{} is not found in {schedules} schedules", twin.name);
+        panic!("{} is not found in {schedules} schedules", mutant.name);
     };
-    println!("pct: finds | {} | at schedule {schedules}", twin.name);
-    println!("{} {found}", twin.name);
+    println!("pct: finds | {} | at schedule {schedules}", mutant.name);
+    println!("{} {found}", mutant.name);
 }
 
 fn race_of<L: Callee, O: Callee>(subject: Subject<L, O>, script: Script, keeping: Keeping) -> Ran {

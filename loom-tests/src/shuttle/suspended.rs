@@ -79,20 +79,20 @@ pub fn blocks<L: Callee, O: Callee>(subject: Subject<L, O>, scripts: Vec<Suspens
     );
 }
 
-/// A twin that waits: the others never end.
+/// A mutant that waits: the others never end.
 ///
 /// # Panics
 /// If they all end within the bound.
-pub fn waits<L: Callee, O: Callee>(twin: Subject<L, O>, bound: Bound, scripts: Vec<Suspension>) {
-    must_fail("waits", "own steps", twin, bound, &scripts);
+pub fn waits<L: Callee, O: Callee>(mutant: Subject<L, O>, bound: Bound, scripts: Vec<Suspension>) {
+    must_fail("waits", "own steps", mutant, bound, &scripts);
 }
 
-/// A twin that goes on, and decides wrong.
+/// A mutant that goes on, and decides wrong.
 ///
 /// # Panics
 /// If some order explains all answers.
-pub fn errs<L: Callee, O: Callee>(twin: Subject<L, O>, bound: Bound, scripts: Vec<Suspension>) {
-    must_fail("errs", "no order", twin, bound, &scripts);
+pub fn errs<L: Callee, O: Callee>(mutant: Subject<L, O>, bound: Bound, scripts: Vec<Suspension>) {
+    must_fail("errs", "no order", mutant, bound, &scripts);
 }
 
 fn must_fail<L: Callee, O: Callee>(

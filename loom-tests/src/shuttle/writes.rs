@@ -22,18 +22,18 @@ pub fn denials_write_nothing<L: Callee, O: Callee>(subject: Subject<L, O>, calls
     );
 }
 
-/// A twin whose denials write is found.
+/// A mutant whose denials write is found.
 ///
 /// # Panics
 /// If it is not.
-pub fn denials_that_write<L: Callee, O: Callee>(twin: Subject<L, O>, calls: Vec<Call>) {
-    let (calls, wrote) = writes(twin, calls);
+pub fn denials_that_write<L: Callee, O: Callee>(mutant: Subject<L, O>, calls: Vec<Call>) {
+    let (calls, wrote) = writes(mutant, calls);
     assert!(
         !wrote.is_empty(),
         "{} writes nothing in {calls} calls",
-        twin.name
+        mutant.name
     );
-    println!("writes: found | {} | {}", twin.name, wrote[0]);
+    println!("writes: found | {} | {}", mutant.name, wrote[0]);
 }
 
 /// How many calls were denied or looked, and what each of them wrote.

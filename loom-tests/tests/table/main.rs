@@ -1,4 +1,4 @@
-//! The table of models and twins, held against the scripts, and `MODELS.md` against both. Runs
+//! The table of models and mutants, held against the scripts, and `MODELS.md` against both. Runs
 //! without loom too.
 
 mod page;
@@ -10,7 +10,7 @@ mod table;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use table::{Limiter, MODELS, twins};
+use table::{Limiter, MODELS, mutants};
 
 /// Each model on each limiter that has to hold under it.
 fn held() -> impl Iterator<Item = (Limiter, &'static str)> {
@@ -27,18 +27,22 @@ fn every_script_is_a_model_of_some_limiter() {
 
 #[test]
 fn every_model_of_every_limiter_is_shown_to_find_a_bug() {
-    let found: Vec<_> = twins().flat_map(|twin| twin.found_by).collect();
+    let found: Vec<_> = mutants().flat_map(|mutant| mutant.found_by).collect();
     let blind: Vec<_> = held().filter(|held| !found.contains(&held)).collect();
-    assert!(blind.is_empty(), "no twin is found by {blind:?}");
+    assert!(blind.is_empty(), "no mutant is found by {blind:?}");
 }
 
 #[test]
-fn a_twin_is_found_by_models_that_the_shipped_limiter_holds_under() {
+fn a_mutant_is_found_by_models_that_the_shipped_limiter_holds_under() {
     let held: Vec<_> = held().collect();
-    for twin in twins() {
-        assert!(!twin.found_by.is_empty(), "{} is found by none", twin.name);
-        for found_by in twin.found_by {
-            assert!(held.contains(found_by), "{}: {found_by:?}", twin.name);
+    for mutant in mutants() {
+        assert!(
+            !mutant.found_by.is_empty(),
+            "{} is found by none",
+            mutant.name
+        );
+        for found_by in mutant.found_by {
+            assert!(held.contains(found_by), "{}: {found_by:?}", mutant.name);
         }
     }
 }

@@ -1,12 +1,12 @@
-//! `MODELS.md`: every model and every twin.
+//! `MODELS.md`: every model and every mutant.
 
 use std::fmt::Write as _;
 
 use super::scripts::{self, Script};
-use super::table::{Limiter, MODELS, Twin, twins};
+use super::table::{Limiter, MODELS, Mutant, mutants};
 
 const START: &str = "\
-# Models and twins
+# Models and mutants
 
 Written by the test `table` from `build/table` and `src/scripts`; it fails when this page is not what
 they say. How to read it: [README.md](README.md).
@@ -32,25 +32,25 @@ pub(crate) fn page() -> String {
         )
         .unwrap();
     }
-    page.push_str("\n## Twins\n");
+    page.push_str("\n## Mutants\n");
     let mut of = None;
-    for twin in twins() {
-        if of != Some(twin.of) {
-            of = Some(twin.of);
-            write!(page, "\n### {}\n\n| twin | its bug | instead of | it has | found by |\n|---|---|---|---|---|\n", twin.of.module().replace('_', "-")).unwrap();
+    for mutant in mutants() {
+        if of != Some(mutant.of) {
+            of = Some(mutant.of);
+            write!(page, "\n### {}\n\n| mutant | its bug | instead of | it has | found by |\n|---|---|---|---|---|\n", mutant.of.module().replace('_', "-")).unwrap();
         }
-        let Twin {
+        let Mutant {
             name,
             bug,
             shipped,
             seeded,
             ..
-        } = twin;
+        } = mutant;
         let (shipped, seeded) = (code(shipped), code(seeded));
         writeln!(
             page,
             "| `{name}` | {bug} | {shipped} | {seeded} | {} |",
-            found_by(twin)
+            found_by(mutant)
         )
         .unwrap();
     }
@@ -70,14 +70,16 @@ fn name(limiter: Limiter) -> String {
     limiter.name().replace('_', "-")
 }
 
-fn found_by(twin: &Twin) -> String {
+fn found_by(mutant: &Mutant) -> String {
     let model = |model: &str| format!("`{}`", model.split("::").last().unwrap_or(model));
-    let found = twin.found_by.iter();
+    let found = mutant.found_by.iter();
     let texts: Vec<String> = found
-        .map(|(limiter, path)| match twin.of.module() == limiter.name() {
-            true => model(path),
-            false => format!("{} ({})", model(path), name(*limiter)),
-        })
+        .map(
+            |(limiter, path)| match mutant.of.module() == limiter.name() {
+                true => model(path),
+                false => format!("{} ({})", model(path), name(*limiter)),
+            },
+        )
         .collect();
     texts.join(", ")
 }

@@ -1,8 +1,9 @@
-//! The default clock's name on a target without a clock.
+//! The default clock's name where there is no clock.
 
 use super::{Clock, Nanos};
 
-/// A type without values: this target has no system clock, and `Instant::now` panics on it.
+/// A type without values: there is no system clock without the feature `std`, nor on
+/// `wasm32-unknown-unknown`, where `Instant::now` panics.
 ///
 /// Only its name exists, as the default of `Limiter<L, C = MonotonicClock>` and others. Give the
 /// limiter a [clock of your own](Clock) by `Limiter::with_clock`, a

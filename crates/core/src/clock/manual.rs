@@ -1,7 +1,9 @@
 //! A clock moved by hand.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use core::sync::atomic::Ordering;
+use core::time::Duration;
+
+use portable_atomic::AtomicU64;
 
 use super::{Clock, Nanos};
 
@@ -17,7 +19,7 @@ use super::{Clock, Nanos};
 /// clock.advance(Duration::from_millis(5));
 /// assert_eq!(clock.now(), 5_000_000);
 /// ```
-// It uses std's atomics directly: time is an input of a model, not part of what loom explores.
+// These are real atomics also in a model: time is its input, and loom does not explore it.
 #[derive(Debug, Default)]
 pub struct ManualClock {
     now: AtomicU64,

@@ -3,43 +3,59 @@
 //! | clock | a reading costs | for |
 //! |---|---|---|
 //! | [`MonotonicClock`] | a system call without a switch | the default |
+//! | [`BootClock`] (feature `boottime`) | the same | machines that are suspended |
 //! | [`TscClock`] (feature `tsc`) | the time-stamp counter and a multiplication | hot paths |
 //! | [`CoarseClock`] | one load | where a millisecond does not matter |
 //! | [`ManualClock`] | one load | tests and simulations |
 //!
-//! None of them follows the wall clock, so none is set back with it. The manual one stands still until
-//! its owner moves it.
+//! None of them follows the wall clock, so none is set back with it. They differ in three situations:
 //!
-//! `wasm32-unknown-unknown` has no clock: `Instant::now` panics there. On that target the first three
-//! clocks cannot be made, and a limiter that needs one does not compile. Implement [`Clock`] by what
-//! the host has, such as `performance.now()`; or move a [`ManualClock`]; or pass the time of each call
-//! to the algorithm ([`RateLimiter::decide_at`](crate::RateLimiter::decide_at)).
+//! | clock | the machine is suspended | a virtual machine is paused | over days |
+//! |---|---|---|---|
+//! | [`MonotonicClock`] | stands still on Linux and macOS, goes on on Windows | as the hypervisor decides | follows the system's corrections |
+//! | [`BootClock`] | goes on | as the hypervisor decides | follows the system's corrections |
+//! | [`TscClock`] | may stand still, go on, or start again at 0 | as the hypervisor decides | drifts: it is measured once, at its start |
+//! | [`CoarseClock`] | as [`MonotonicClock`] | as the hypervisor decides | follows the system's corrections |
+//! | [`ManualClock`] | stands still | stands still | stands still |
+//!
+//! A clock that stands still makes a limiter stricter: a permit counts for longer than its window by
+//! the wall. It never admits more than the quota in a window of its own time. A paused machine is not
+//! informed of the pause: some hypervisors stop its counters, others let them go on.
+//!
+//! The example `drift` of this crate measures how far the time-stamp counter and the system's clock
+//! drift apart on your machine.
+//!
+//! `wasm32-unknown-unknown` has no clock: `Instant::now` panics there. On that target, and without the
+//! feature `std`, only the manual clock can be made, and a limiter that needs another one does not
+//! compile. Implement [`Clock`] by what the host has, such as `performance.now()`; or move a
+//! [`ManualClock`]; or pass the time of each call to the algorithm
+//! ([`RateLimiter::decide_at`](crate::RateLimiter::decide_at)).
 
-#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
-mod coarse;
+#[cfg(any(
+    not(feature = "std"),
+    all(target_family = "wasm", target_os = "unknown")
+))]
+mod absent;
 mod manual;
-#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
-mod monotonic;
-#[cfg(all(target_family = "wasm", target_os = "unknown"))]
-#[path = "absent.rs"]
-mod monotonic;
 #[cfg(all(
-    feature = "tsc",
+    feature = "std",
     not(all(target_family = "wasm", target_os = "unknown"))
 ))]
-mod tsc;
+mod system;
 
-use std::sync::Arc;
+use alloc::sync::Arc;
 
-#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
-pub use coarse::CoarseClock;
+#[cfg(any(
+    not(feature = "std"),
+    all(target_family = "wasm", target_os = "unknown")
+))]
+pub use absent::MonotonicClock;
 pub use manual::ManualClock;
-pub use monotonic::MonotonicClock;
 #[cfg(all(
-    feature = "tsc",
+    feature = "std",
     not(all(target_family = "wasm", target_os = "unknown"))
 ))]
-pub use tsc::TscClock;
+pub use system::*;
 
 /// Nanoseconds, of a clock's reading since its zero or of a span.
 pub type Nanos = u64;

@@ -1,14 +1,14 @@
-//! The one place that chooses between real atomics and those of an explorer: loom's or shuttle's.
+//! The facade over atomics and locks: real ones, or those of a model checker, loom or shuttle.
 //!
-//! The algorithms take every atomic, lock and spin from here, so that what loom explores (under
-//! `--cfg windowpane_loom`) and shuttle schedules (under `--cfg windowpane_shuttle`) is the source that ships. Nothing else
-//! that ships mentions either.
+//! The algorithms take every atomic, lock and spin from here. So loom (under
+//! `--cfg windowpane_loom`) and shuttle (under `--cfg windowpane_shuttle`) check the source that
+//! ships. Nothing else that ships names either.
 //!
-//! [`Atomic<T>`] is the `atomic` crate's in the real arm; that crate knows no explorer, so the other
-//! arms have a twin of it. [`AtomicU128`] is `portable-atomic`'s, and in the other arms an emulation
-//! over the explorer's 64-bit atomic that keeps its memory orders.
+//! [`Atomic<T>`] is that of the crate `atomic` in the real arm. That crate does not know the model
+//! checkers, so the other arms have a copy of it. [`AtomicU128`] is that of `portable-atomic`; the
+//! other arms emulate it by a 64-bit atomic of the model checker, with the same memory orders.
 //!
-//! [`plain`] has what loom does not explore and shuttle schedules; [`Gates`] stand before locks that
+//! `plain` has what loom does not explore and shuttle schedules. [`Gates`] stand before locks that
 //! shuttle does not know.
 
 #[cfg(any(windowpane_loom, windowpane_shuttle))]
@@ -24,13 +24,13 @@ pub use model::{
     ships_or_models, steps,
 };
 #[cfg(not(any(windowpane_loom, windowpane_shuttle)))]
-pub use real::{
-    Atomic, AtomicU128, Gates, Mutex, MutexGuard, ShardedLock, back_off, fence, plain,
-    ships_or_models,
-};
+pub use real::{Atomic, AtomicU128, Gates, back_off, fence, ships_or_models};
+#[cfg(all(feature = "std", not(any(windowpane_loom, windowpane_shuttle))))]
+pub use real::{Mutex, MutexGuard, ShardedLock, plain};
+
+pub use core::sync::atomic::Ordering;
 
 pub use crossbeam_utils::CachePadded;
-pub use std::sync::atomic::Ordering;
 
 /// How long to [`back_off`] after a lost race for a structure of one word: some decisions of the
 /// winner. Set by trying, with two threads on two cores.

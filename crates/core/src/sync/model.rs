@@ -1,13 +1,13 @@
-//! The arm that an explorer schedules: loom, or shuttle.
+//! The arm that a model checker schedules: loom, or shuttle.
 //!
-//! What both need is here; what is one explorer's is in the module of its name.
+//! This module has what both need. What one of them needs is in the module of its name.
 
 #[cfg(windowpane_loom)]
 #[path = "model/loom.rs"]
-mod explorer;
+mod checker;
 #[cfg(windowpane_shuttle)]
 #[path = "model/shuttle.rs"]
-mod explorer;
+mod checker;
 #[cfg(windowpane_loom)]
 mod loads;
 pub mod steps;
@@ -20,10 +20,10 @@ use std::sync::Mutex as StdMutex;
 use bytemuck::{AnyBitPattern, NoUninit};
 
 use super::Ordering;
-pub use explorer::{Gates, Mutex, MutexGuard, ShardedLock, fence, plain};
+pub use checker::{Gates, Mutex, MutexGuard, ShardedLock, fence, plain};
 use word::Word;
 
-/// The explorer's twin of the `atomic` crate's `Atomic<T>`: any plain type of at most 64 bits.
+/// The model checker's copy of the `Atomic<T>` of the crate `atomic`: any plain type of at most 64 bits.
 pub struct Atomic<T> {
     bits: Word,
     of: PhantomData<T>,
@@ -68,7 +68,7 @@ impl<T: NoUninit + AnyBitPattern> Atomic<T> {
         exchanged.map(from_bits).map_err(from_bits)
     }
 
-    /// As [`compare_exchange`](Self::compare_exchange): no explorer fails an exchange without a cause.
+    /// As [`compare_exchange`](Self::compare_exchange): a model checker fails no exchange spuriously.
     #[track_caller]
     pub fn compare_exchange_weak(
         &self,
@@ -116,11 +116,11 @@ fn from_bits<T: AnyBitPattern>(bits: u64) -> T {
     bytemuck::pod_read_unaligned(&bits.to_ne_bytes()[..size_of::<T>()])
 }
 
-/// A 128-bit atomic over the explorer's 64-bit one.
+/// A 128-bit atomic over the model checker's 64-bit one.
 ///
 /// Every value ever seen gets a number; the 64-bit atomic holds the number. Equal values have equal
 /// numbers, so a compare-and-swap of numbers succeeds exactly where one of values would, and the
-/// memory orders are those of the 64-bit atomic. The table is a std mutex that no explorer sees: it
+/// memory orders are those of the 64-bit atomic. The table is a std mutex that no model checker sees: it
 /// orders nothing inside the model.
 pub struct AtomicU128 {
     number: Word,
@@ -136,7 +136,7 @@ impl AtomicU128 {
         }
     }
 
-    /// As in the real arm; the emulation is as lock-free as the explorer's atomic.
+    /// As in the real arm; the emulation is as lock-free as the model checker's atomic.
     pub fn is_lock_free() -> bool {
         true
     }
@@ -168,7 +168,7 @@ impl AtomicU128 {
         exchanged
     }
 
-    /// As [`compare_exchange`](Self::compare_exchange): no explorer fails an exchange without a cause.
+    /// As [`compare_exchange`](Self::compare_exchange): a model checker fails no exchange spuriously.
     #[track_caller]
     pub fn compare_exchange_weak(
         &self,
@@ -208,10 +208,10 @@ fn note_exchange(exchanged: Result<u128, u128>, new: u128) {
     }
 }
 
-/// A size: `modelled`, where an explorer schedules; what `ships` would take it too long.
+/// Returns `modelled`: a model checker cannot explore the size that `ships`.
 pub const fn ships_or_models(_ships: usize, modelled: usize) -> usize {
     modelled
 }
 
-/// Waits after a lost compare-and-swap: here not at all, since the explorer itself says who goes on.
+/// Does nothing: the model checker itself chooses the thread that goes on.
 pub fn back_off(_spins: u32) {}

@@ -1,14 +1,19 @@
 //! The arm that ships.
 
-pub use atomic::Atomic;
-pub use crossbeam_utils::sync::ShardedLock;
-pub use portable_atomic::AtomicU128;
-pub use std::sync::atomic::fence;
+pub use core::sync::atomic::fence;
+#[cfg(feature = "std")]
 pub use std::sync::{Mutex, MutexGuard};
 
-pub use super::unseen::{Gates, plain};
+pub use atomic::Atomic;
+#[cfg(feature = "std")]
+pub use crossbeam_utils::sync::ShardedLock;
+pub use portable_atomic::AtomicU128;
 
-/// A size: `ships`, but where an explorer schedules `modelled`, which it gets through.
+pub use super::unseen::Gates;
+#[cfg(feature = "std")]
+pub use super::unseen::plain;
+
+/// Returns `ships`; under a model checker `modelled`, a size that it can explore.
 pub const fn ships_or_models(ships: usize, _modelled: usize) -> usize {
     ships
 }
@@ -18,11 +23,11 @@ pub const fn ships_or_models(ships: usize, _modelled: usize) -> usize {
 ///
 /// Threads that try again at once take the lines from each other before either has decided. The wait
 /// is always the same: a growing one would keep a counter alive through the whole decision, also
-/// where nobody contends. It never gives the processor away: the
-/// structures that use it are lock-free, so nobody has to be waited for.
+/// without contention. It never yields the processor: the structures that use it are lock-free, so
+/// no thread has to be waited for.
 #[inline]
 pub fn back_off(spins: u32) {
     for _ in 0..spins {
-        std::hint::spin_loop();
+        core::hint::spin_loop();
     }
 }

@@ -6,20 +6,20 @@ use windowpane_core::sync::plain::AtomicU64;
 
 use super::entry::Fingerprint;
 
-/// How many cells: a power of 2. Threads that insert meet in one of them as often.
+/// The number of cells, a power of 2. The more, the less often inserting threads share one.
 const CELLS: usize = 8;
 
 /// Counts of what happens to keys that are not found at once.
 ///
-/// Known keys touch none of it. It takes std's atomics: no decision depends on a count, and the
-/// numbers of claims need only be different, so there is nothing in it for loom to explore.
+/// Known keys do not touch them. These are the standard library's atomics: no decision depends on a
+/// count, and the numbers of claims need only be different, so loom has nothing to explore here.
 #[derive(Default)]
 pub(super) struct Counts {
     cells: [CachePadded<Cell>; CELLS],
     most_examined: CachePadded<AtomicU64>,
 }
 
-/// The counts of the keys that share it.
+/// The counts of the keys that share a cell.
 #[derive(Default)]
 pub(super) struct Cell {
     claims: AtomicU64,
@@ -31,17 +31,17 @@ pub(super) struct Cell {
 }
 
 impl Cell {
-    /// The number of a claim: of one key no two are the same.
+    /// The number of a claim: no two claims of one key have the same.
     pub(super) fn claim(&self) -> u64 {
         self.claims.fetch_add(1, Relaxed)
     }
 
-    /// A claim came to nothing.
+    /// A claim was dropped.
     pub(super) fn dropped(&self) {
         self.dropped_claims.fetch_add(1, Relaxed);
     }
 
-    /// An idle key made room.
+    /// An idle key was evicted for another.
     pub(super) fn evicted(&self) {
         self.evicted.fetch_add(1, Relaxed);
     }
@@ -51,7 +51,7 @@ impl Cell {
         self.removed.fetch_add(1, Relaxed);
     }
 
-    /// An unknown key found no room.
+    /// An unknown key found no free entry.
     pub(super) fn refused(&self) {
         self.refused.fetch_add(1, Relaxed);
     }
@@ -60,11 +60,11 @@ impl Cell {
 impl Counts {
     /// The counts of `key`.
     pub(super) fn of(&self, key: Fingerprint) -> &Cell {
-        // Neither the bits that choose the home nor those that choose the place in it.
+        // Neither the bits that choose the first block nor those that choose the entry in it.
         &self.cells[(key.bits() >> 8) as usize % CELLS]
     }
 
-    /// The counts of some key or other: they are only told summed up.
+    /// The counts of any key: only their sums are reported.
     pub(super) fn any(&self) -> &Cell {
         &self.cells[0]
     }
@@ -87,7 +87,7 @@ impl Counts {
 
     /// Entries held or claimed.
     pub(super) fn taken(&self) -> u64 {
-        // The losses first: what is lost was claimed before.
+        // The dropped claims first: each was made before it was dropped.
         let lost = self.sum(|cell| &cell.dropped_claims)
             + self.sum(|cell| &cell.evicted)
             + self.sum(|cell| &cell.removed);

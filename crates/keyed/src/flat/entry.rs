@@ -24,59 +24,59 @@ impl Fingerprint {
     }
 }
 
-/// An entry's value. One word of 128 bits, so that whoever changes the state changes it of the key
-/// he has read, or not at all.
+/// An entry's value. It is one word of 128 bits, so a thread that changes the state changes that of
+/// the key it has read, or nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry(u128);
 
-/// What an entry is to someone who looks for a key.
+/// What an entry is to a call that looks for a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
-    /// Nobody's.
+    /// No key has it.
     Empty,
     /// It holds the key's state.
     Held,
-    /// Someone is about to insert the key here.
+    /// A thread is about to insert the key here.
     Claimed,
-    /// Another key's, held or claimed.
+    /// It is held or claimed by another key.
     Others,
 }
 
 impl Entry {
-    /// Nobody's.
+    /// The entry that no key has.
     pub(super) const EMPTY: Entry = Entry(0);
 
-    /// It holds the state `word` of a key.
+    /// The entry that holds the state `word` of a key.
     #[inline]
     pub(super) fn held(key: Fingerprint, word: u64) -> Entry {
         Entry(u128::from(key.0) << 64 | u128::from(word))
     }
 
-    /// A key is about to be inserted here. No two claims of one key have the same `number`, so that
-    /// a claim that was dropped is never taken for a later one.
+    /// The entry in which a key is about to be inserted. No two claims of one key have the same
+    /// `number`, so a claim that was dropped is never confused with a later one.
     pub(super) fn claimed(key: Fingerprint, number: u64) -> Entry {
         Entry(u128::from(key.0 | CLAIMED) << 64 | u128::from(number))
     }
 
     #[inline]
     pub(super) fn load(slot: &AtomicU128) -> Entry {
-        // Whoever finds that a key was forgotten has to see the table's floor as it was raised for
-        // that.
+        // A thread that finds a key forgotten has to see the table's eviction watermark as it was raised
+        // for that.
         Entry(slot.load(Ordering::Acquire))
     }
 
-    /// Puts `next` in the place of this, if it is still there.
+    /// Replaces this value by `next`, if it is still in the slot.
     pub(super) fn replace(self, slot: &AtomicU128, next: Entry) -> bool {
         slot.compare_exchange(self.0, next.0, Ordering::AcqRel, Ordering::Relaxed)
             .is_ok()
     }
 
     /// Changes the state of the key that holds the entry, if nothing has changed. It may fail
-    /// without a cause.
+    /// spuriously.
     #[inline]
     pub(super) fn charge(self, slot: &AtomicU128, next: Entry) -> bool {
-        // Relaxed: nothing else is published by it. One entry has one order of changes, and this
-        // being an exchange, what the last insertion released is passed on.
+        // Relaxed: it publishes nothing else. One entry has one order of changes. This is an exchange,
+        // so what the last insertion released is passed on.
         slot.compare_exchange_weak(self.0, next.0, Ordering::Relaxed, Ordering::Relaxed)
             .is_ok()
     }
@@ -96,12 +96,12 @@ impl Entry {
         }
     }
 
-    /// Whether someone is about to insert some key here.
+    /// Whether a thread is about to insert a key here.
     pub(super) fn is_claimed(self) -> bool {
         self.high() & CLAIMED != 0
     }
 
-    /// The state, if it holds some key's.
+    /// The state, if it holds that of a key.
     pub(super) fn held_word(self) -> Option<u64> {
         (self.high() != 0 && !self.is_claimed()).then_some(self.word())
     }
@@ -124,7 +124,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// A key sees its own entries as its own and nobody else's, whatever the hash and the word.
+        /// A key sees its own entries as its own and no others, whatever the hash and the word.
         #[test]
         fn an_entry_is_seen_by_its_key_alone(hash: u64, other: u64, word: u64) {
             let (key, other) = (Fingerprint::of_hash(hash), Fingerprint::of_hash(other));

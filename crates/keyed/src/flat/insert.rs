@@ -1,31 +1,32 @@
-//! The way of a key that is not found at once: it is found farther on, or inserted.
+//! Cold path: the key is not in the first line. It is found later in its probe sequence, or inserted.
 //!
-//! No two entries may hold one key, though any number of threads insert it at once, and entries on
-//! its way fall idle, are taken by other keys and are swept. So an insertion takes two steps:
+//! No two entries may hold one key, though any number of threads insert it at the same time, and
+//! entries of its probe sequence fall idle, are taken by other keys and are swept. So an insertion has
+//! two steps:
 //!
-//! 1. It *claims* an entry on the key's way that is empty or whose key is idle: an exchange of the
-//!    whole entry, which fails if that key is charged meanwhile.
-//! 2. It goes the whole way once more, from its first entry on. If it meets an entry that *holds*
-//!    the key, it charges that and drops its claim. If it meets several claims of the key, it drops
-//!    all but the first on the way, whoever made them. Then it charges the first and makes it held,
-//!    in one exchange: if it was another thread's claim, that thread will find the key held.
+//! 1. It *claims* an entry of the probe sequence that is empty or whose key is idle. That is one
+//!    exchange of the whole entry, which fails if that key is charged meanwhile.
+//! 2. It makes a full probe, from the first entry on. If it meets an entry that *holds* the key, it
+//!    charges that one and drops its claim. If it meets several claims of the key, it drops all but
+//!    the first in the sequence, its own included. Then it charges the first one and makes it held, in
+//!    one exchange. If that was another thread's claim, that thread will find the key held.
 //!
-//! *Never two*: a claim is made held only by someone who knew of it before he began to go the whole
-//! way, met no entry that holds the key, and dropped every other claim he met. Let two claims be
-//! made, and let both come to be held. Between each claim and its round stands a sequentially
-//! consistent fence, and one of the two fences is the first; so the round behind the other meets
-//! the first one's claim, or what became of it. If that is held already, there is no second. If it
-//! is still a claim, the round drops one of the two, and what is dropped is never held, since a
-//! claim's number is never used again for its key.
+//! *At most one entry holds a key*: a thread makes a claim held only if it knew of the claim before its
+//! full probe began, met no entry that holds the key, and dropped every other claim that it met. Let
+//! two claims be made, and let both come to be held. Between each claim and its probe stands a
+//! sequentially consistent fence, and one of the two fences is the first. So the probe behind the other
+//! fence meets the first one's claim, or what became of it. If that is held already, there is no second.
+//! If it is still a claim, the probe drops one of the two. A dropped claim is never held, since its
+//! number is never used again for its key.
 //!
-//! *Nobody waits*: a claim whose thread sleeps, or died, is finished or dropped by whoever inserts
-//! that key, and only keeps its entry from other keys until then or until a sweep. An exchange is
-//! lost only to one that another thread has won.
+//! *No thread waits*: a claim whose thread sleeps or died is finished or dropped by the next thread that
+//! inserts the key. Until then, or until a sweep, it only keeps its entry from other keys. An exchange
+//! fails only if another thread's succeeds.
 //!
-//! *The floor*: who forgets an idle key first raises the table's floor to the time from which on
-//! the key's state is as good as none, and a key is inserted as of the floor or of the caller's
-//! time, whichever is later. So a clock that steps back, between threads too, gains nothing from a
-//! key being forgotten.
+//! *The eviction watermark*: a thread that forgets an idle key first raises the watermark to the time
+//! from which on the key's state decides as an empty one does. A key is inserted at the watermark or at
+//! the caller's time, whichever is later. So a clock that steps back, also between threads, gains
+//! nothing from a forgotten key.
 
 use windowpane_core::one_word::{self, OneWordRule, Verdict};
 use windowpane_core::sync::{Ordering, fence};
@@ -36,7 +37,7 @@ use super::known::{Answered, answered, never};
 use super::places::{BLOCK, Way};
 use super::table::FlatTable;
 
-/// An entry on a way, as it was read.
+/// An entry of a probe sequence, as it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) nth: usize,
@@ -46,42 +47,42 @@ pub(super) struct Found {
 /// An entry that is free to take.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
-    /// Of the way.
+    /// Its block in the probe sequence.
     block: usize,
-    /// Since when its key is idle; 0 if it is empty.
+    /// The time since which its key is idle; 0 if it is empty.
     idle_from: Nanos,
     pub(super) found: Found,
 }
 
 impl Room {
-    /// The nearer block is better; in a block an empty entry is, then the key that is idle for longest.
-    /// So keys that come back soon, though idle in between, are seldom forgotten.
+    /// The nearer block is better. In a block an empty entry is best, then the key that is idle for
+    /// longest. So keys that come back soon after an idle time are seldom forgotten.
     fn is_better(&self, than: &Room) -> bool {
         (self.block, self.idle_from) < (than.block, than.idle_from)
     }
 }
 
-/// What a round, all the way, has met.
+/// What a full probe has met.
 pub(super) struct Round {
-    /// The entry that holds the key; the round ends there.
+    /// The entry that holds the key; the probe ends there.
     pub(super) held: Option<Found>,
     /// The first claim of the key.
     pub(super) claim: Option<Found>,
-    /// The best entry for the key, of those that are empty and those whose keys are idle.
+    /// The best free entry for the key: an empty one, or one whose key is idle.
     pub(super) room: Option<Room>,
-    /// All other claims of the key that it met are dropped.
+    /// Whether all other claims of the key that it met are dropped.
     alone: bool,
-    /// How many entries were examined.
+    /// The number of entries examined.
     examined: usize,
 }
 
 impl Round {
-    /// Whether there is room in a block before that of the `nth` entry.
+    /// Whether there is a free entry in a block before that of the `nth` entry.
     fn has_room_before(&self, nth: usize) -> bool {
         self.room.is_some_and(|room| room.block < nth / BLOCK)
     }
 
-    /// Takes an entry for the room that is looked for, if it is idle and better than what was found.
+    /// Takes an entry as the free one if it is idle and better than the one found before.
     fn consider(&mut self, found: Found, idle_from: Option<Nanos>) {
         let room = idle_from.map(|idle_from| Room {
             block: found.nth / BLOCK,
@@ -97,7 +98,7 @@ impl Round {
 }
 
 impl<R: OneWordRule, C, S> FlatTable<R, S, C> {
-    /// Decides where [`at_once`](Self::at_once) gave no verdict: it makes the errors, too.
+    /// Decides where the fast path gave no verdict. It also makes the errors.
     #[cold]
     #[inline(never)]
     pub(super) fn find_or_insert(
@@ -245,7 +246,7 @@ impl<R: OneWordRule, C, S> FlatTable<R, S, C> {
         let verdict = self.rule.decide(0, at, charge)?;
         let decision = match verdict {
             Verdict::Allowed { at, .. } => Decision::Allowed { at },
-            // Told on the caller's clock, which may be behind.
+            // The wait is on the caller's clock, which may be behind.
             Verdict::Denied { retry_after } => {
                 Decision::Denied(Denial::new(0, Some(retry_after.saturating_add(at - now))))
             }

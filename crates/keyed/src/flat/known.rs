@@ -1,4 +1,4 @@
-//! The way of a key that is found at once, in the first line: nearly all decisions take it.
+//! Fast path: the key is in the first line of its probe sequence. Nearly all decisions take it.
 //!
 //! A denial holds at the load of the entry, an allowance at its exchange. The memory orders of both, and
 //! why they suffice, stand beside them in `entry.rs`.
@@ -13,7 +13,7 @@ use super::table::FlatTable;
 /// A decision, and the key's word after it.
 pub(super) type Answered = (Decision, u64);
 
-/// A verdict, and the word it was made on.
+/// A verdict, and the word that it is about.
 pub(super) type Judged = (Verdict, u64);
 
 /// The decision, and the word after it.
@@ -21,17 +21,16 @@ pub(super) fn answered((verdict, word): Judged) -> Answered {
     (verdict.decision(), verdict.word_after(word))
 }
 
-/// What a limit of 0 answers.
+/// The decision of a limit of 0.
 pub(super) fn never() -> Answered {
     (Decision::Denied(Denial::new(0, None)), 0)
 }
 
 impl<R: OneWordRule, C, S> FlatTable<R, S, C> {
-    /// The short way, of nearly all decisions: the verdict about a key that is found in the first line,
-    /// and the word before it. `None` for all else, errors among it; nothing was charged then.
-    // Errors are not made here: the caller would copy each result through memory to fit them in. And
-    // always inlined, or the compiler leaves it apart where it is used twice: a call, and again
-    // results in memory.
+    /// The fast path: the verdict about a key that is found in the first line, and the word before it.
+    /// `None` for all else, errors included; nothing was charged then.
+    // The slow path makes the errors: with them here, the caller would copy each result through memory.
+    // Always inlined: it is used twice, so the compiler would call it, with results in memory again.
     #[inline(always)]
     pub(super) fn at_once(&self, key: Fingerprint, now: Nanos, cost: Cost) -> Option<Judged> {
         let charge = one_word::check(&self.rule.quota(), cost).ok()??;

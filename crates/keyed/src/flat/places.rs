@@ -1,16 +1,16 @@
-//! Where a key may stand: the table's memory, cut into blocks, and the way through it.
+//! The table's memory, cut into blocks, and the probe sequence of a key.
 
 use windowpane_core::sync::{AtomicU128, ships_or_models};
 
 use super::entry::Fingerprint;
 
-/// Entries of a block: two cache lines, which processors like to fetch together.
+/// The entries of a block: two cache lines, which processors like to fetch together.
 pub(super) const BLOCK: usize = ships_or_models(8, 2);
 
-/// Entries of a cache line.
+/// The entries of a cache line.
 const LINE: usize = BLOCK / 2;
 
-/// Blocks that a key may stand in, if the table has as many.
+/// The blocks of a probe sequence, if the table has as many.
 const BLOCKS_A_KEY: usize = 4;
 
 /// Two cache lines of entries.
@@ -20,8 +20,8 @@ struct Block([AtomicU128; BLOCK]);
 /// All entries.
 pub(super) struct Places(Box<[Block]>);
 
-/// A key's way through the table. It follows from the fingerprint alone, so that all who look for a
-/// key go the same way.
+/// The probe sequence of a key. It follows from the fingerprint alone, so all threads that look for
+/// a key visit the same entries in the same order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Way {
     pub(super) key: Fingerprint,
@@ -31,7 +31,7 @@ pub(super) struct Way {
 }
 
 impl Places {
-    /// Room for at least `entries`.
+    /// Memory for at least `entries` entries.
     pub(super) fn new(entries: usize) -> Places {
         let block = |_| Block(std::array::from_fn(|_| AtomicU128::new(0)));
         let blocks = entries.div_ceil(BLOCK).max(1);
@@ -42,7 +42,7 @@ impl Places {
         self.0.len() * BLOCK
     }
 
-    /// How many entries a key's way has.
+    /// The number of entries of a probe sequence.
     pub(super) fn on_a_way(&self) -> usize {
         self.0.len().min(BLOCKS_A_KEY) * BLOCK
     }
@@ -57,14 +57,14 @@ impl Places {
         }
     }
 
-    /// The block in which a key's way begins.
+    /// The block in which a key's probe sequence begins.
     #[inline]
     fn home(&self, key: Fingerprint) -> usize {
         scaled(key.bits(), self.0.len())
     }
 
-    /// The first entries of a key's way, those of one cache line, in its order. Nearly all decisions
-    /// need no more of the way, so no more of it is worked out.
+    /// The first entries of a key's probe sequence, those of one cache line, in its order. Nearly all
+    /// decisions need no more of the sequence, so no more of it is computed.
     #[inline]
     pub(super) fn first_line(&self, key: Fingerprint) -> impl Iterator<Item = &AtomicU128> {
         let Block(home) = &self.0[self.home(key)];
@@ -72,7 +72,7 @@ impl Places {
         (0..LINE).map(move |nth| &home[(offset ^ nth) % BLOCK])
     }
 
-    /// The `nth` entry of a way, from 0 on. The first of them are of one cache line.
+    /// The `nth` entry of a probe sequence, from 0 on. The first of them are in one cache line.
     pub(super) fn on(&self, way: &Way, nth: usize) -> &AtomicU128 {
         let mut block = way.home + nth / BLOCK * way.stride;
         if block >= self.0.len() {
@@ -86,7 +86,7 @@ impl Places {
     }
 }
 
-/// Where in its blocks a key's way begins, modulo [`BLOCK`].
+/// The entry of its block at which a key's probe sequence begins, modulo [`BLOCK`].
 #[inline]
 fn offset(key: Fingerprint) -> usize {
     // The lowest bit is the same in all fingerprints.
@@ -105,7 +105,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// A way meets no entry twice, and its first entries are of one cache line.
+        /// A probe sequence meets no entry twice, and its first entries are in one cache line.
         #[test]
         fn a_way_meets_no_entry_twice(entries in 0..2_000_usize, hash: u64) {
             let places = Places::new(entries);

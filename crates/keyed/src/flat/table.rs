@@ -1,4 +1,4 @@
-//! The table: what it is made of, what it is asked, what is counted.
+//! The table: its parts, its calls, its counters.
 
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
@@ -45,8 +45,8 @@ pub struct FlatTable<R, S = DefaultHasher, C = MonotonicClock> {
     pub(super) hasher: S,
     when_full: WhenFull,
     clock: C,
-    /// Of all words that were forgotten because they were idle, the latest time from which on they
-    /// were. Unknown keys are decided no earlier.
+    /// The eviction watermark: of all words that were forgotten because they were idle, the latest
+    /// time from which on they were. Unknown keys are decided no earlier.
     pub(super) floor: CachePadded<Atomic<u64>>,
     pub(super) counts: Counts,
 }
@@ -88,12 +88,12 @@ impl<R: OneWordRule, C: Clock, S: BuildHasher> FlatTable<R, S, C> {
 }
 
 impl<R: OneWordRule, C, S: BuildHasher> FlatTable<R, S, C> {
-    /// [`decide`](KeyedRateLimiter::decide) at a time told by the caller.
+    /// [`decide`](KeyedRateLimiter::decide) at a time given by the caller.
     ///
     /// O(1); lock-free; no allocation.
     ///
     /// # Errors
-    /// [`StoreError::Request`], and [`StoreError::Full`] for an unknown key that finds no room;
+    /// [`StoreError::Request`], and [`StoreError::Full`] for an unknown key that finds no free entry;
     /// nothing was charged then.
     #[inline]
     pub fn decide_at<Q: Hash + ?Sized>(
@@ -111,7 +111,7 @@ impl<R: OneWordRule, C, S: BuildHasher> FlatTable<R, S, C> {
         }
     }
 
-    /// [`decide_detailed`](KeyedRateLimiter::decide_detailed) at a time told by the caller.
+    /// [`decide_detailed`](KeyedRateLimiter::decide_detailed) at a time given by the caller.
     ///
     /// # Errors
     /// As [`decide_at`](Self::decide_at).
@@ -129,7 +129,7 @@ impl<R: OneWordRule, C, S: BuildHasher> FlatTable<R, S, C> {
         Ok(self.in_detail(answered, now))
     }
 
-    /// [`peek_detailed`](KeyedRateLimiter::peek_detailed) at a time told by the caller.
+    /// [`peek_detailed`](KeyedRateLimiter::peek_detailed) at a time given by the caller.
     ///
     /// # Errors
     /// As [`decide_at`](Self::decide_at).
@@ -163,7 +163,7 @@ impl<R: OneWordRule, C, S: BuildHasher> FlatTable<R, S, C> {
     /// keys left behind, when they were forgotten, stays. O(1).
     pub fn reset<Q: Hash + ?Sized>(&self, key: &Q) {
         let way = self.way_of(key);
-        // Any time: it looks for no room.
+        // Any time: it needs no free entry.
         while let Some(held) = self.go_round(&way, 0, false).held {
             if held
                 .entry
@@ -186,9 +186,9 @@ impl<R: OneWordRule, C, S: BuildHasher> FlatTable<R, S, C> {
 }
 
 impl<R: OneWordRule, C, S> FlatTable<R, S, C> {
-    /// Removes all keys that are idle at `now`; how many they were. It changes no decision.
+    /// Removes all keys that are idle at `now` and returns their number. It changes no decision.
     ///
-    /// It takes no lock and stops nobody. O(entries).
+    /// It takes no lock, and other threads go on meanwhile. O(entries).
     pub fn sweep_at(&self, now: Nanos) -> usize {
         let mut removed = 0;
         for slot in self.places.all() {
@@ -200,7 +200,7 @@ impl<R: OneWordRule, C, S> FlatTable<R, S, C> {
                         self.counts.any().removed();
                         removed += 1;
                     }
-                    // An insertion that never ended, or one that has to claim anew.
+                    // An insertion that never ended, or one that has to claim again.
                     Some(false) => self.counts.any().dropped(),
                     None => {}
                 }
@@ -209,8 +209,8 @@ impl<R: OneWordRule, C, S> FlatTable<R, S, C> {
         removed
     }
 
-    /// How many keys are held, idle ones that nobody has removed yet among them. O(1). Exact while
-    /// nobody inserts.
+    /// The number of keys held, including idle ones that are not removed yet. O(1). Exact while no
+    /// thread inserts.
     pub fn len(&self) -> usize {
         self.counts.taken() as usize
     }
@@ -220,7 +220,7 @@ impl<R: OneWordRule, C, S> FlatTable<R, S, C> {
         self.len() == 0
     }
 
-    /// How many entries there are.
+    /// The number of entries.
     pub fn entries(&self) -> usize {
         self.places.count()
     }
@@ -243,23 +243,23 @@ impl<R: OneWordRule, C, S> FlatTable<R, S, C> {
         stats
     }
 
-    /// How many entries a key may stand in.
+    /// The number of entries in which a key may be.
     pub fn entries_of_a_key(&self) -> usize {
         self.places.on_a_way()
     }
 
-    /// From when on the key that holds `entry` is idle, if it is at `now`.
+    /// The time from which on the key that holds `entry` is idle, if it is at `now`.
     pub(super) fn idle_from(&self, entry: Entry, now: Nanos) -> Option<Nanos> {
         let word = entry.held_word()?;
         self.rule.idle_from(word).filter(|from| *from <= now)
     }
 
-    /// Puts `next` in the place of an entry that is empty, claimed, or held by an idle key, unless it
-    /// has changed; tells whether a key held it.
+    /// Replaces an entry that is empty, claimed, or held by an idle key by `next`. Returns whether a
+    /// key held it; `None` if it has changed.
     pub(super) fn forget(&self, slot: &AtomicU128, entry: Entry, next: Entry) -> Option<bool> {
         let held = entry.held_word();
         if let Some(from) = held.and_then(|word| self.rule.idle_from(word)) {
-            // Before the key is forgotten: who finds it gone finds the floor raised.
+            // Before the key is forgotten: a thread that finds it gone finds the watermark raised.
             if self.floor.load(Ordering::Relaxed) < from {
                 self.floor.fetch_max(from, Ordering::Relaxed);
             }

@@ -48,10 +48,10 @@ fn only(nth: usize, what: Seen) -> Vec<Seen> {
     (0..BLOCK).map(at).collect()
 }
 
-/// Whoever made a claim, the key gets that entry; but not before a whole round that began when the
+/// The key gets the entry that any thread claimed for it; but not before a full probe that began when the
 /// claim was known.
 #[test]
-fn a_claim_that_was_left_is_finished_by_whoever_inserts_the_key() {
+fn an_abandoned_claim_is_finished_by_the_next_insertion() {
     let table = table();
     let way = way_of(&table, 7);
     claim(&table, &way, 3);
@@ -92,7 +92,7 @@ fn a_look_leaves_claims_as_they_are() {
     assert_eq!(table.len(), 2);
 }
 
-/// Nobody takes an entry that is about to be another key's; a sweep frees those whose thread never
+/// No thread takes an entry that is about to be another key's; a sweep frees those whose thread never
 /// came back, and counts them as no keys.
 #[test]
 fn a_claim_keeps_its_entry_from_other_keys_until_a_sweep() {

@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     ended(compare(args.write))
 }
 
-/// Finds valgrind, or installs it where that needs nobody's leave.
+/// Finds valgrind, or installs it if no password is needed.
 fn valgrind() -> Result<(), String> {
     let found = || first_line("valgrind", &["--version"]);
     if found().is_none() {

@@ -6,7 +6,7 @@ use std::fmt;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
-/// A rise above so many per cent fails.
+/// A rise above this many per cent fails.
 const ALLOWED_RISE: u64 = 3;
 
 /// Instructions a call, in hundredths: a share of a rare way, such as a window's roll, shows.
@@ -15,7 +15,7 @@ const ALLOWED_RISE: u64 = 3;
 pub(super) struct Count(u64);
 
 impl Count {
-    /// So many instructions in so many calls, rounded down.
+    /// The instructions of a number of calls, per call, rounded down.
     pub(super) fn of(total: u64, calls: u64) -> Count {
         Count(total * 100 / calls)
     }
@@ -58,9 +58,9 @@ pub(super) struct Record {
 /// How a case differs from its record.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Difference {
-    /// More than the record allows, from so many.
+    /// More than the record allows; the record.
     Rose(Count),
-    /// As much less, from so many.
+    /// Less than the record by as much; the record.
     Fell(Count),
     /// The record does not know the case.
     New,

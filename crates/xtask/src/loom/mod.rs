@@ -9,14 +9,14 @@ use crate::explored;
 use crate::tools::checked;
 use outcome::Outcome;
 
-/// The loom models of the shipped limiters, and the twins with a seeded bug that they must find.
+/// The loom models of the shipped limiters, and the mutants with a seeded bug that they must find.
 ///
-/// Exit status: 0 if all passed; 1 if a model failed or a twin was not found; 2 if nothing was
-/// checked, because the models do not build, or the source has changed under a twin.
+/// Exit status: 0 if all passed; 1 if a model failed or a mutant was not found; 2 if nothing was
+/// checked, because the models do not build, or the source has changed under a mutant.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Run only the tests whose name contains all of these texts: parts of the names of a test file,
-    /// a model or a twin.
+    /// a model or a mutant.
     filters: Vec<String>,
     /// Where a model bounds the preemptions, allow this many more, or `all`: hours or days.
     #[arg(long, value_name = "N|all", default_value = "0", value_parser = bound)]
@@ -27,7 +27,7 @@ pub(crate) struct Args {
     /// The seed of the first random script.
     #[arg(long, value_name = "S", default_value_t = 0)]
     seed: u64,
-    /// Show, for each twin, the calls and the steps that found it.
+    /// Show, for each mutant, the calls and the steps that found it.
     #[arg(long)]
     steps: bool,
 }
@@ -53,12 +53,12 @@ fn explore(args: &Args) -> anyhow::Result<bool> {
     let tests = explored::tests("loom", &args.filters)?;
     anyhow::ensure!(
         !tests.is_empty(),
-        "no model and no twin is named like {:?}",
+        "no model and no mutant is named like {:?}",
         args.filters
     );
     let count = tests.len();
     println!(
-        "{count} models and twins, built in {:.0} s",
+        "{count} models and mutants, built in {:.0} s",
         start.elapsed().as_secs_f64()
     );
     let start = Instant::now();

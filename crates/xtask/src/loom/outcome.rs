@@ -69,7 +69,7 @@ impl fmt::Display for Outcome {
 }
 
 /// One line for each limiter: how many models it holds under and in how many schedules; then how
-/// many twins were found.
+/// many mutants were found.
 pub(super) fn summary(outcomes: &[Outcome]) -> String {
     let passed = outcomes.iter().filter(|outcome| outcome.ran.passed);
     let (mut holds, mut found, mut other) = (BTreeMap::new(), 0, 0);
@@ -90,6 +90,6 @@ pub(super) fn summary(outcomes: &[Outcome]) -> String {
         text += &format!("{limiter:22} holds under {models:2} models in {schedules} schedules\n");
     }
     text + &format!(
-        "{found} times a model found the bug of a twin; {other} tests of the checker itself passed"
+        "{found} times a model found the bug of a mutant; {other} tests of the checker itself passed"
     )
 }

@@ -15,7 +15,7 @@ pub(super) fn me() -> Thread {
     shuttle::current::me().into()
 }
 
-/// What the explorer forgets of a word: shuttle, nothing.
+/// What the model checker forgets of a word: shuttle, nothing.
 pub(super) struct Loads;
 
 impl Loads {
@@ -33,17 +33,17 @@ impl Loads {
 pub struct Gates(Box<[ShardedLock<()>]>);
 
 impl Gates {
-    /// As many as there are locks behind.
+    /// One gate for each lock behind.
     pub fn new(count: usize) -> Gates {
         Gates((0..count).map(|_| ShardedLock::new(())).collect())
     }
 
-    /// Passes a gate with others who lock shared. Let go of what this answers last.
+    /// Passes a gate with other threads that lock shared. Drop what this returns last.
     pub fn shared(&self, nth: usize) -> impl Sized + '_ {
         self.0[nth].read()
     }
 
-    /// Passes a gate alone. Let go of what this answers last.
+    /// Passes a gate alone. Drop what this returns last.
     pub fn alone(&self, nth: usize) -> impl Sized + '_ {
         self.0[nth].write()
     }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::fmt;
 use std::panic::Location;
 
-use super::explorer::{self, Thread};
+use super::checker::{self, Thread};
 
 /// One operation on one atomic.
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ impl fmt::Display for Step {
 }
 
 thread_local! {
-    // An explorer's threads are all on one thread of the system.
+    // A model checker's threads are all on one thread of the system.
     static STEPS: RefCell<Option<Vec<Step>>> = const { RefCell::new(None) };
 }
 
@@ -60,7 +60,7 @@ pub(super) fn note(operation: &'static str, found: u128, written: Option<u128>) 
     STEPS.with_borrow_mut(|steps| {
         if let Some(steps) = steps {
             steps.push(Step {
-                thread: explorer::me(),
+                thread: checker::me(),
                 place,
                 operation,
                 found,

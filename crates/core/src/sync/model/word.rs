@@ -1,9 +1,9 @@
-//! One word of an explorer's.
+//! One word of a model checker.
 
-use super::explorer::{AtomicU64, Loads};
+use super::checker::{AtomicU64, Loads};
 use crate::sync::Ordering;
 
-/// The explorer's atomic word, and what the explorer forgets of it.
+/// The model checker's atomic word, and what the checker forgets of it.
 pub(super) struct Word {
     bits: AtomicU64,
     loads: Loads,

@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Clock, Nanos};
+use crate::clock::{Clock, Nanos};
 
 /// How often the cached time is refreshed.
 const REFRESH: Duration = Duration::from_millis(1);
@@ -15,6 +15,10 @@ const REFRESH: Duration = Duration::from_millis(1);
 ///
 /// It lags by up to a millisecond, or more on a busy machine. It never steps back. Clones share the
 /// thread, which ends soon after the last clone is dropped.
+///
+/// In suspension, on a pause of a virtual machine and in drift it is as the
+/// [`MonotonicClock`](super::MonotonicClock) that the thread reads. After either, it shows the time
+/// before it until the thread runs again.
 ///
 /// It does not exist on `wasm32-unknown-unknown`, which has neither threads nor a clock.
 #[derive(Clone, Debug)]

@@ -2,11 +2,16 @@
 
 use std::time::Instant;
 
-use super::{Clock, Nanos};
+use crate::clock::{Clock, Nanos};
 
 /// The system's monotonic clock ([`Instant`]); its zero is when it was made.
 ///
 /// Copies share that zero.
+///
+/// While the machine is suspended it stands still on Linux and macOS, and goes on on Windows. With
+/// the feature `boottime`, `BootClock` goes on everywhere. A paused virtual machine is not informed of
+/// the pause: the clock then stands still or goes on as the hypervisor decides. It follows the
+/// system's corrections of the clock rate (NTP), and is never set back.
 ///
 /// On `wasm32-unknown-unknown`, which has no clock, this type has no value and no constructor: a
 /// limiter there needs [another clock](super).

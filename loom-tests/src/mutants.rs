@@ -1,6 +1,6 @@
-//! The twins: shipped source, each with one seeded bug. `build/table/` lists them.
+//! The mutants: shipped source, each with one seeded bug. `build/table/` lists them.
 
-// What a twin leaves unused or undocumented is the shipped source's affair.
+// What a mutant leaves unused or undocumented is the shipped source's affair.
 #![allow(
     dead_code,
     unused,
@@ -10,14 +10,14 @@
     unexpected_cfgs
 )]
 
-include!(concat!(env!("OUT_DIR"), "/twins.rs"));
+include!(concat!(env!("OUT_DIR"), "/mutants.rs"));
 
-/// The modules of `windowpane-core` that its `one_word.rs` names, for the twins of that file.
+/// The modules of `windowpane-core` that its `one_word.rs` names, for the mutants of that file.
 mod as_in_core {
     pub mod build {
         pub use windowpane_core::FromQuotas;
     }
-    pub mod change {
+    pub mod change_quotas {
         pub use windowpane_core::ChangeQuotas;
     }
     pub mod clock {

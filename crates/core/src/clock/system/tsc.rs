@@ -1,6 +1,6 @@
 //! The processor's time-stamp counter.
 
-use super::{Clock, Nanos};
+use crate::clock::{Clock, Nanos};
 
 /// The processor's time-stamp counter, calibrated by [`quanta`]; its zero is when it was made.
 ///
@@ -8,6 +8,14 @@ use super::{Clock, Nanos};
 /// monotonic clock. Between threads the readings can disagree by a little, as any clock's can.
 ///
 /// Making the first one calibrates for some milliseconds; make it once and clone it.
+///
+/// The clock rate is measured then and never corrected, so this clock and the system's drift apart.
+/// The example `drift` of this crate measures by how much on your machine.
+///
+/// Do not use it on a machine that is suspended: the counter may stand still, go on, or start again
+/// at 0, as the processor decides. After a start at 0 the limiter reads all times as its latest
+/// recorded one, so permits are not freed until the counter has caught up. A paused virtual machine
+/// is not informed of the pause: the counter stands still or goes on as the hypervisor decides.
 ///
 /// It does not exist on `wasm32-unknown-unknown`, which has no such counter.
 #[derive(Clone, Debug)]
