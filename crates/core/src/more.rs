@@ -1,20 +1,19 @@
-//! When more of a quota remains than does now.
+//! When more of a quota remains than does now: for stores.
 //!
 //! The waits that decisions tell are of costs; what remains is the largest cost that fits. So more
 //! remains when a cost of one more fits. Requests cannot be told by their cost, nor what one quota of
 //! several gives back: there the time is searched for, since nothing but time passing makes more remain.
 
-use windowpane_core::{
-    Cost, Decision, Detailed, Nanos, PerQuota, Quota, Quotas, RateLimiter, Unit,
-};
+use crate::clock::Nanos;
+use crate::cost::Cost;
+use crate::decision::{Decision, Detailed, PerQuota};
+use crate::limiter::RateLimiter;
+use crate::quota::{Quota, Unit};
+use crate::quotas::Quotas;
 
 /// The smallest wait from `now`, when it answered `detailed`, after which more would remain than that
 /// tells if nothing were accepted meanwhile; `None` if it never will.
-pub(crate) fn more_after<L: RateLimiter>(
-    limiter: &L,
-    now: Nanos,
-    detailed: &Detailed,
-) -> Option<Nanos> {
+pub fn more_after<L: RateLimiter>(limiter: &L, now: Nanos, detailed: &Detailed) -> Option<Nanos> {
     let (quotas, remaining) = (limiter.quotas(), detailed.remaining());
     if remaining > 0 && quotas.iter().all(|quota| quota.unit() == Unit::Requests) {
         let fit = |wait: Nanos| {
@@ -36,7 +35,7 @@ pub(crate) fn more_after<L: RateLimiter>(
 /// As [`more_after`], if a request of `cost` were charged at `at`, which fits, and `remaining`
 /// remained after it. Of limiters that are not exact it can be later, never earlier. `like_new` makes a
 /// limiter that has accepted nothing.
-pub(crate) fn more_after_charging<L: RateLimiter>(
+pub fn more_after_charging<L: RateLimiter>(
     limiter: &L,
     now: Nanos,
     (at, cost): (Nanos, Cost),
