@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Response, header};
 use windowpane_core::{Denial, Nanos, Quotas, RequestError, StoreError};
 
-use crate::headers::{Headers, whole_seconds};
+use crate::headers::{Draft, Headers, whole_seconds};
 use crate::observe::{self, Event, Observer, Outcome, is_timed, observe};
 use crate::policy::Names;
 use crate::rejection::{OnFailure, Rejection, is_grpc};
@@ -39,7 +39,7 @@ impl Default for Settings {
         Settings {
             names: Names::default(),
             headers: Headers {
-                draft: true,
+                draft: Some(Draft::default()),
                 trio: None,
             },
             on_full: OnFailure::Error,

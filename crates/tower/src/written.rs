@@ -6,6 +6,7 @@ use http::HeaderValue;
 use sfv::{Integer, ListSerializer, StringRef, key_ref};
 use windowpane_core::{Nanos, Quota, Quotas, Unit};
 
+use crate::headers::Draft;
 use crate::policy::Policies;
 
 const SECOND: Nanos = 1_000_000_000;
@@ -22,11 +23,17 @@ pub(crate) struct Written {
 }
 
 impl Written {
-    pub(crate) fn new(policies: &Policies, quotas: &Quotas, unit: Option<&str>) -> Written {
+    pub(crate) fn new(
+        policies: &Policies,
+        quotas: &Quotas,
+        unit: Option<&str>,
+        draft: Draft,
+    ) -> Written {
+        let (remains, ..) = draft.parameters();
         let item = |(index, _)| {
             let mut list = ListSerializer::new();
             let _ = list.bare_item(StringRef::from_str(&policies.name(quotas, index)).ok()?);
-            let start = list.finish()? + ";r=";
+            let start = list.finish()? + remains;
             Some((index, start.into_bytes().into()))
         };
         let policy = policy(policies, quotas, unit);
@@ -133,7 +140,7 @@ mod tests {
         let quotas = quotas(limit);
         let write = || {
             was_written = true;
-            Written::new(&Policies::default(), &quotas, None)
+            Written::new(&Policies::default(), &quotas, None, Draft::V10)
         };
         kept.with(&quotas, write, |written| {
             told = written.policy().unwrap().to_str().unwrap().to_owned();
