@@ -5,9 +5,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use http::HeaderMap;
 use http::request::Parts;
-use smallvec::SmallVec;
 use windowpane_core::{
     Answer, AsyncKeyedRateLimiter, Charge, Cost, Decision, KeyedRateLimiter, Quotas, StoreError,
 };
@@ -66,6 +66,8 @@ pub(crate) enum Deciding {
 pub(crate) struct Verdict {
     /// Why the request does not pass, if it does not.
     pub(crate) rejection: Option<Box<Rejection>>,
+    /// The default body of the response to it, if it is cached.
+    pub(crate) problem: Option<Bytes>,
     /// How to settle what was charged.
     pub(crate) settlings: Settlings,
     /// The headers.
@@ -74,7 +76,7 @@ pub(crate) struct Verdict {
 
 /// The headers about each limit.
 #[derive(Default)]
-pub(crate) struct Told(pub(crate) SmallVec<[Fields; 1]>);
+pub(crate) struct Told(pub(crate) Vec<Fields>);
 
 impl Told {
     pub(crate) fn add_to(self, headers: &mut HeaderMap) {
@@ -205,6 +207,13 @@ where
         quotas: impl Fn(&E::Key) -> Quotas,
     ) -> Verdict {
         let settings = &self.settings;
+        if let Ok(Seen::Plain(Decision::Allowed { at })) = seen
+            && at != UNRECORDED
+            && self.settle.is_none()
+            && !settings.is_observed()
+        {
+            return Verdict::default();
+        }
         let seen = match seen {
             Ok(seen) => seen,
             Err(error) => return self.failed(&error, time, || quotas(&key)),
@@ -213,11 +222,13 @@ where
             Seen::Plain(decision) => *decision,
             Seen::InDetail(answer) => answer.detailed.decision(),
         };
+        let mut problem = None;
         let (outcome, rejection) = match decision {
             Decision::Allowed { at: UNRECORDED } => (by_policy, None),
             Decision::Allowed { .. } => (Outcome::Allowed, None),
             Decision::Denied(denial) => {
-                let rejection = match &seen {
+                let rejection;
+                (rejection, problem) = match &seen {
                     Seen::Plain(_) => settings.denied(&settings.names, &quotas(&key), denial),
                     Seen::InDetail(answer) => {
                         settings.denied(&settings.names, &answer.quotas, denial)
@@ -238,6 +249,7 @@ where
         }
         Verdict {
             rejection: settings.conclude(outcome, rejection, None, time),
+            problem,
             settlings: charge
                 .and_then(|charge| self.settling(key, charge, learn))
                 .into_iter()
@@ -263,8 +275,8 @@ where
         }
         Verdict {
             rejection: settings.conclude(outcome, rejection, Some(error), time),
-            settlings: Settlings::new(),
             told,
+            ..Verdict::default()
         }
     }
 

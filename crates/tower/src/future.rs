@@ -98,7 +98,9 @@ where
     S: Service<Request<B>>,
 {
     if let Some(rejection) = verdict.rejection {
-        let mut response = engine.settings().response(&rejection, &parts.headers);
+        let mut response = engine
+            .settings()
+            .response(&rejection, verdict.problem, &parts.headers);
         verdict.told.add_to(response.headers_mut());
         return State::Rejected {
             response: Some(response),

@@ -313,7 +313,7 @@ impl Stack {
                 verdict
             }
             Reason::Denied(denial) => {
-                let mut rejection = settings.denied(names, &limit.quotas(), *denial);
+                let (mut rejection, problem) = settings.denied(names, &limit.quotas(), *denial);
                 let mut outcome = Outcome::Full;
                 if let Rejection::Denied { others: also, .. } = &mut rejection {
                     outcome = Outcome::Denied;
@@ -324,7 +324,9 @@ impl Stack {
                         name.into_owned()
                     }));
                 }
-                self.verdict(outcome, Some(rejection), None, time)
+                let mut verdict = self.verdict(outcome, Some(rejection), None, time);
+                verdict.problem = problem.filter(|_| denials.len() == 1);
+                verdict
             }
         }
     }
