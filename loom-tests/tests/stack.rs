@@ -139,13 +139,9 @@ fn outcomes(shared: &'static str, last: &'static str, bug: Bug) -> BTreeSet<Outc
 /// Whether each limit has counted the allowed requests and no other.
 fn is_right((allowed, left): &Outcome, shared: u64, last: u64) -> bool {
     let [first, second] = allowed.map(u64::from);
-    *left
-        == [
-            3 - first,
-            3 - second,
-            shared - first - second,
-            last - first - second,
-        ]
+    let charged = [first, second, first + second, first + second];
+    let full = [3, 3, shared, last];
+    (0..4).all(|limit| left[limit] + charged[limit] == full[limit])
 }
 
 #[test]
@@ -173,4 +169,42 @@ fn mutants_of_the_stack_are_found() {
         let wrong = all.iter().filter(|outcome| !is_right(outcome, 2, 1));
         assert!(wrong.count() > 0, "{all:?}");
     }
+}
+
+/// A request whose last limit fills up in between can deny another one: while it runs, and no longer.
+#[test]
+fn transient_denial_ends_with_the_call_that_caused_it() {
+    let seen = Arc::new(Mutex::new(BTreeSet::new()));
+    let inside = Arc::clone(&seen);
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(3);
+    builder.check(move || {
+        let limits: Arc<[One; 3]> = Arc::new([(); 3].map(|()| One::new("1/10ns", Bug::None)));
+        let ask = |limits: &[One; 3], last: usize| {
+            let shared = Limit::new(&limits[0], &(), Cost::ONE);
+            let last = Limit::new(&limits[last], &(), Cost::ONE);
+            stack::decide(&[&shared], Some(&last as &dyn Ask)).is_ok()
+        };
+        let (of_first, of_filler) = (Arc::clone(&limits), Arc::clone(&limits));
+        let first = loom::thread::spawn(move || ask(&of_first, 1));
+        let filler = loom::thread::spawn(move || {
+            let decision = of_filler[1].decide(&(), Cost::ONE);
+            decision.is_ok_and(|decision| decision.is_allowed())
+        });
+        let other = ask(&limits, 2);
+        let first = first.join().expect("a panic ends the model before");
+        let filled = filler.join().expect("a panic ends the model before");
+        assert!(!(first && other), "the shared limit has one permit");
+        assert!(
+            first != filled,
+            "one of them has the permit of the first's last limit"
+        );
+        // All is still: the other request is denied only if the first one was allowed.
+        let later = other || ask(&limits, 2);
+        assert_eq!(later, !first);
+        inside.lock().expect("no panic").insert((first, other));
+    });
+    let seen = seen.lock().expect("no panic");
+    let expected = BTreeSet::from([(true, false), (false, true), (false, false)]);
+    assert_eq!(*seen, expected, "the transient denial is among them");
 }

@@ -2,12 +2,11 @@
 
 use windowpane_core::{
     Answer, Clock, Cost, Decision, Detailed, Nanos, PerQuota, Quota, Quotas, RateLimiter,
-    RequestError,
+    RequestError, more,
 };
 
 use crate::limiter::UNRECORDED;
 use crate::time::Kept;
-use crate::wait;
 
 /// A way to ask.
 pub(crate) trait Ask {
@@ -178,7 +177,7 @@ impl Ask for InDetail {
 }
 
 fn answer<L: RateLimiter>(limiter: &L, detailed: Detailed, now: Nanos) -> Answer {
-    let more_after = wait::more_after(limiter, now, &detailed);
+    let more_after = more::more_after(limiter, now, &detailed);
     Answer::new(detailed, limiter.quotas()).with_more_after(more_after)
 }
 
@@ -218,7 +217,7 @@ pub(crate) fn peek<L: RateLimiter, C: Clock>(
         fresh.map(Lent)
     };
     let limiter = Lent(limiter);
-    answer.more_after = wait::more_after_charging(&limiter, now, (at, cost), remaining, like_new);
+    answer.more_after = more::more_after_charging(&limiter, now, (at, cost), remaining, like_new);
     Ok(match needs_fresh {
         true => Peeked::NeedsFresh(answer),
         false => Peeked::Whole(answer),
@@ -243,7 +242,7 @@ pub(crate) fn peek_whole<L: RateLimiter, C: Clock, E>(
                 fresh = fresh.or_else(|| build(&answer.quotas, now));
                 answer.more_after = fresh.and_then(|fresh| {
                     let detailed = fresh.decide_detailed_at(at, cost).ok()?;
-                    wait::more_after(&fresh, now, &detailed)
+                    more::more_after(&fresh, now, &detailed)
                 });
                 return Ok(answer);
             }

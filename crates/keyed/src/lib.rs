@@ -21,7 +21,6 @@ mod sweeper;
 mod tiers;
 mod time;
 mod unknown;
-mod wait;
 
 pub use builder::{Build, Builder, DEFAULT_MAX_KEYS, ForKeys};
 pub use evict::EXAMINED_A_CALL;

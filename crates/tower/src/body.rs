@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
@@ -71,7 +71,10 @@ impl<B: Body<Data = Bytes>> Body for ResponseBody<B> {
                 mut body,
                 settlement,
             } => {
-                let frame = ready!(body.as_mut().poll_frame(context));
+                let Poll::Ready(frame) = body.as_mut().poll_frame(context) else {
+                    settlement.poll_expiry(context);
+                    return Poll::Pending;
+                };
                 match &frame {
                     None => settlement.end(End::Complete),
                     Some(Err(_)) => settlement.end(End::Failed),

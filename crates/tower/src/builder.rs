@@ -8,21 +8,22 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::Response;
+use windowpane_core::wait::Timer;
 use windowpane_core::{
     AsyncKeyedRateLimiter, AsyncKeyedSettle, Cost, KeyedRateLimiter, KeyedSettle,
 };
 
-use crate::common::common_settings;
+use crate::common::{common_settings, meanwhile_settings};
 use crate::cost::RequestCost;
-use crate::engine::{Decide, Engine, Settle, Shared};
-use crate::headers::Reset;
+use crate::engine::{Decide, Engine, Settles, Shared};
+use crate::headers::{Draft, Reset};
 use crate::key::{Extract, MissingKey};
 use crate::observe::Event;
 use crate::policy::NameError;
 use crate::rejection::{OnFailure, Rejection};
 use crate::service::RateLimitLayer;
 use crate::settings::Settings;
-use crate::settle::Used;
+use crate::settle::{Meanwhile, Used};
 use crate::store::{InMemory, Remote};
 
 /// A builder of a [`RateLimitLayer`], from a store of limiters and the key of a request.
@@ -41,7 +42,8 @@ pub struct RateLimitBuilder<L, E: Extract, C = Cost> {
     extract: E,
     cost: C,
     missing: MissingKey<E::Key>,
-    settle: Option<Settle<L, E::Key>>,
+    settle: Option<Settles<L, E::Key>>,
+    meanwhile: Meanwhile,
     settings: Settings,
 }
 
@@ -74,6 +76,7 @@ impl<L, E: Extract> RateLimitBuilder<L, E> {
             cost: Cost::ONE,
             missing: MissingKey::Reject,
             settle: None,
+            meanwhile: Meanwhile::default(),
             settings: Settings::default(),
         }
     }
@@ -89,6 +92,7 @@ impl<L, E: Extract, C> RateLimitBuilder<L, E, C> {
             extract: self.extract,
             missing: self.missing,
             settle: self.settle,
+            meanwhile: self.meanwhile,
             settings: self.settings,
         }
     }
@@ -141,6 +145,7 @@ impl<L, E: Extract, C> RateLimitBuilder<L, E, C> {
             cost: self.cost,
             missing: self.missing,
             settle: self.settle,
+            meanwhile: self.meanwhile,
             settings: self.settings,
         }
     }
@@ -190,15 +195,16 @@ impl<S, E: Extract, C> RateLimitBuilder<InMemory<S>, E, C> {
         S: KeyedSettle<E::Key> + 'static,
         F: Fn(&Used) -> Option<u64> + Send + Sync + 'static,
     {
-        self.settle = Some(Arc::new(
-            move |store: &InMemory<S>, key: E::Key, charge, response| {
-                if let Some(actual) = used(response) {
-                    store.0.settle(&key, charge, actual);
-                }
-            },
-        ));
+        self.settle = Some(Settles {
+            using: Arc::new(used),
+            replace: Arc::new(|store: &InMemory<S>, key, charge, actual| {
+                store.0.settle(key, charge, actual);
+            }),
+        });
         self
     }
+
+    meanwhile_settings!();
 }
 
 impl<S, E: Extract, C> RateLimitBuilder<Remote<S>, E, C> {
@@ -212,17 +218,17 @@ impl<S, E: Extract, C> RateLimitBuilder<Remote<S>, E, C> {
         F: Fn(&Used) -> Option<u64> + Send + Sync + 'static,
         P: Fn(Pin<Box<dyn Future<Output = ()> + Send>>) + Send + Sync + 'static,
     {
-        self.settle = Some(Arc::new(
-            move |store: &Remote<S>, key: E::Key, charge, response| {
-                let Some(actual) = used(response) else { return };
-                let store = store.0.clone();
+        self.settle = Some(Settles {
+            using: Arc::new(used),
+            replace: Arc::new(move |store: &Remote<S>, key: &E::Key, charge, actual| {
+                let (store, key) = (store.0.clone(), key.clone());
                 spawn(Box::pin(async move {
                     if let Err(error) = store.settle(&key, charge, actual).await {
                         crate::observe::lost(&error);
                     }
                 }));
-            },
-        ));
+            }),
+        });
         self
     }
 }

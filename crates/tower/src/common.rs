@@ -7,7 +7,14 @@ macro_rules! common_settings {
         /// (draft-ietf-httpapi-ratelimit-headers-10), on allowed responses and on denials. The default
         /// is yes.
         pub fn draft_headers(mut self, send: bool) -> Self {
-            self.settings.headers.draft = send;
+            self.settings.headers.draft = send.then_some(Draft::default());
+            self
+        }
+
+        /// Sends `RateLimit-Policy` and `RateLimit` by that version of the draft. The default is
+        /// [`Draft::V10`].
+        pub fn header_draft(mut self, draft: Draft) -> Self {
+            self.settings.headers.draft = Some(draft);
             self
         }
 
@@ -68,4 +75,29 @@ macro_rules! common_settings {
     };
 }
 
-pub(crate) use common_settings;
+/// The methods of a builder with a field `meanwhile`.
+macro_rules! meanwhile_settings {
+    () => {
+        /// Charges while the response runs: whenever it has used `step` permits more than are charged,
+        /// the charge is raised to what was used. The function given to `settle` is asked after each
+        /// frame of the body, with [`End::Running`](crate::End::Running). A client that asked for one
+        /// token and streams a thousand is charged as they come.
+        pub fn charge_while_streaming(mut self, step: u64) -> Self {
+            self.meanwhile.charge_by(step);
+            self
+        }
+
+        /// Lets the estimate expire after `span`, if the response has not ended by then: the charge
+        /// falls to what was used so far, at least 1 permit, and rises with each further one. A request
+        /// that hangs then holds no reservation. The timer is polled while the response is waited for.
+        pub fn reserve_for<T>(mut self, span: Duration, timer: T) -> Self
+        where
+            T: Timer + Send + Sync + 'static,
+        {
+            self.meanwhile.expire_after(span, timer);
+            self
+        }
+    };
+}
+
+pub(crate) use {common_settings, meanwhile_settings};

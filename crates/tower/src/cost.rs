@@ -1,7 +1,11 @@
 //! The cost of a request, from its head.
 
+mod learned;
+
 use http::request::Parts;
 use windowpane_core::Cost;
+
+pub use learned::LearnedCost;
 
 /// A cost of requests, known before they are served.
 ///
@@ -23,7 +27,17 @@ use windowpane_core::Cost;
 pub trait RequestCost: Send + Sync + 'static {
     /// Returns the cost of a request. It must not panic on anything that a client can send.
     fn cost(&self, request: &Parts) -> Cost;
+
+    /// Returns a function that receives the real cost of this request once it is settled, to learn
+    /// from. The default learns nothing.
+    fn learn(&self, request: &Parts) -> Option<Learn> {
+        let _ = request;
+        None
+    }
 }
+
+/// Receives the real cost of a request.
+pub type Learn = Box<dyn FnOnce(u64) + Send + Sync>;
 
 impl RequestCost for Cost {
     fn cost(&self, _: &Parts) -> Cost {

@@ -5,24 +5,32 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use http::HeaderMap;
 use http::request::Parts;
-use smallvec::SmallVec;
 use windowpane_core::{
     Answer, AsyncKeyedRateLimiter, Charge, Cost, Decision, KeyedRateLimiter, Quotas, StoreError,
 };
 
-use crate::cost::RequestCost;
+use crate::cost::{Learn, RequestCost};
 use crate::headers::Fields;
 use crate::key::{Extract, Extracted, MissingKey};
 use crate::observe::Outcome;
 use crate::rejection::Rejection;
 use crate::settings::{Settings, UNRECORDED};
-use crate::settle::{Settling, Used};
+use crate::settle::{Meanwhile, Settling, Settlings, Using};
 use crate::store::{InMemory, Remote};
 
-/// Replaces a charge by what was used.
-pub(crate) type Settle<L, K> = Arc<dyn Fn(&L, K, Charge, &Used) + Send + Sync>;
+/// Replaces a charge in a store by so many permits.
+type Replace<L, K> = Arc<dyn Fn(&L, &K, Charge, u64) + Send + Sync>;
+
+/// How charges are settled.
+pub(crate) struct Settles<L, K> {
+    /// Finds what was used.
+    pub(crate) using: Using,
+    /// Replaces a charge by so many permits.
+    pub(crate) replace: Replace<L, K>,
+}
 
 /// A store, an extractor and a cost with their settings.
 pub(crate) struct Engine<L, E: Extract, C> {
@@ -30,7 +38,8 @@ pub(crate) struct Engine<L, E: Extract, C> {
     pub(crate) extract: E,
     pub(crate) cost: C,
     pub(crate) missing: MissingKey<E::Key>,
-    pub(crate) settle: Option<Settle<L, E::Key>>,
+    pub(crate) settle: Option<Settles<L, E::Key>>,
+    pub(crate) meanwhile: Meanwhile,
     pub(crate) settings: Settings,
 }
 
@@ -57,15 +66,17 @@ pub(crate) enum Deciding {
 pub(crate) struct Verdict {
     /// Why the request does not pass, if it does not.
     pub(crate) rejection: Option<Box<Rejection>>,
-    /// The estimate that was charged, and how to settle it.
-    pub(crate) settling: Option<(Cost, Settling)>,
+    /// The default body of the response to it, if it is cached.
+    pub(crate) problem: Option<Bytes>,
+    /// How to settle what was charged.
+    pub(crate) settlings: Settlings,
     /// The headers.
     pub(crate) told: Told,
 }
 
 /// The headers about each limit.
 #[derive(Default)]
-pub(crate) struct Told(pub(crate) SmallVec<[Fields; 1]>);
+pub(crate) struct Told(pub(crate) Vec<Fields>);
 
 impl Told {
     pub(crate) fn add_to(self, headers: &mut HeaderMap) {
@@ -91,6 +102,7 @@ where
             Err(verdict) => return Deciding::Now(*verdict),
         };
         let (cost, store) = (engine.cost.cost(request), &engine.store.0);
+        let learn = engine.learn(request);
         let started = engine.settings.starts();
         let answer = match engine.settings.needs_detail() {
             true => store.decide_detailed(&key, cost).map(Seen::InDetail),
@@ -98,7 +110,7 @@ where
         };
         let time = started.map(|started| started.elapsed());
         Deciding::Now(
-            engine.concluded(key, cost, answer, time, Outcome::Full, |key| {
+            engine.concluded((key, cost, learn), answer, time, Outcome::Full, |key| {
                 store.quotas(key)
             }),
         )
@@ -125,16 +137,20 @@ where
             Ok(key) => key,
             Err(verdict) => return Deciding::Now(*verdict),
         };
-        let cost = engine.cost.cost(request);
+        let (cost, learn) = (engine.cost.cost(request), engine.learn(request));
         Deciding::Later(Box::pin(async move {
             let started = engine.settings.starts();
             let store = &engine.store.0;
             let answer = store.decide_detailed(&key, cost).await;
             let time = started.map(|started| started.elapsed());
             let answer = answer.map(Seen::InDetail);
-            engine.concluded(key, cost, answer, time, Outcome::Unavailable, |key| {
-                store.quotas(key)
-            })
+            engine.concluded(
+                (key, cost, learn),
+                answer,
+                time,
+                Outcome::Unavailable,
+                |key| store.quotas(key),
+            )
         }))
     }
 
@@ -184,14 +200,20 @@ where
     /// the store gave the answer and no quota was read.
     fn concluded(
         self: &Arc<Self>,
-        key: E::Key,
-        cost: Cost,
+        (key, cost, learn): (E::Key, Cost, Option<Learn>),
         seen: Result<Seen, StoreError>,
         time: Option<Duration>,
         by_policy: Outcome,
         quotas: impl Fn(&E::Key) -> Quotas,
     ) -> Verdict {
         let settings = &self.settings;
+        if let Ok(Seen::Plain(Decision::Allowed { at })) = seen
+            && at != UNRECORDED
+            && self.settle.is_none()
+            && !settings.is_observed()
+        {
+            return Verdict::default();
+        }
         let seen = match seen {
             Ok(seen) => seen,
             Err(error) => return self.failed(&error, time, || quotas(&key)),
@@ -200,11 +222,13 @@ where
             Seen::Plain(decision) => *decision,
             Seen::InDetail(answer) => answer.detailed.decision(),
         };
+        let mut problem = None;
         let (outcome, rejection) = match decision {
             Decision::Allowed { at: UNRECORDED } => (by_policy, None),
             Decision::Allowed { .. } => (Outcome::Allowed, None),
             Decision::Denied(denial) => {
-                let rejection = match &seen {
+                let rejection;
+                (rejection, problem) = match &seen {
                     Seen::Plain(_) => settings.denied(&settings.names, &quotas(&key), denial),
                     Seen::InDetail(answer) => {
                         settings.denied(&settings.names, &answer.quotas, denial)
@@ -223,12 +247,16 @@ where
             .filter(|_| is_by_quotas);
         let mut told = Told::default();
         if let (Seen::InDetail(answer), true) = (&seen, is_by_quotas && settings.needs_detail()) {
-            let fields = settings.headers.of_answer(&settings.names, answer);
+            let fields = settings.headers.of_answer(&settings.names, answer, cost);
             told.0.push(fields);
         }
         Verdict {
             rejection: settings.conclude(outcome, rejection, None, time),
-            settling: charge.and_then(|charge| self.settling(key, charge)),
+            problem,
+            settlings: charge
+                .and_then(|charge| self.settling(key, charge, learn))
+                .into_iter()
+                .collect(),
             told,
         }
     }
@@ -250,16 +278,37 @@ where
         }
         Verdict {
             rejection: settings.conclude(outcome, rejection, Some(error), time),
-            settling: None,
             told,
+            ..Verdict::default()
         }
     }
 
+    /// Returns the function that learns from the cost of a request, if its cost is settled.
+    fn learn(&self, request: &Parts) -> Option<Learn> {
+        self.settle.as_ref()?;
+        self.cost.learn(request)
+    }
+
     /// Returns how to settle a charge, if charges are settled.
-    fn settling(self: &Arc<Self>, key: E::Key, charge: Charge) -> Option<(Cost, Settling)> {
-        let settle = self.settle.clone()?;
-        let (engine, estimate) = (Arc::clone(self), charge.estimate());
-        let settling = move |used: &Used| settle(&engine.store, key, charge, used);
-        Some((estimate, Box::new(settling)))
+    fn settling(
+        self: &Arc<Self>,
+        key: E::Key,
+        charge: Charge,
+        learn: Option<Learn>,
+    ) -> Option<Settling> {
+        let Settles { using, replace } = self.settle.as_ref()?;
+        let (engine, replace, at) = (Arc::clone(self), Arc::clone(replace), charge.at());
+        let replace = move |charged: Cost, actual: u64| {
+            replace(&engine.store, &key, Charge::new(at, charged), actual);
+        };
+        let using = Arc::clone(using);
+        let estimate = charge.estimate();
+        Some(Settling::new(
+            estimate,
+            using,
+            &self.meanwhile,
+            learn,
+            replace,
+        ))
     }
 }

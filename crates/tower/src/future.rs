@@ -98,7 +98,9 @@ where
     S: Service<Request<B>>,
 {
     if let Some(rejection) = verdict.rejection {
-        let mut response = engine.settings().response(&rejection, &parts.headers);
+        let mut response = engine
+            .settings()
+            .response(&rejection, verdict.problem, &parts.headers);
         verdict.told.add_to(response.headers_mut());
         return State::Rejected {
             response: Some(response),
@@ -106,10 +108,9 @@ where
     }
     let meter = engine.settles().then(|| meter(&mut parts));
     // From here on, dropping the future settles the charge.
-    let settlement = verdict
-        .settling
-        .zip(meter)
-        .map(|((estimate, settling), meter)| Settlement::new(estimate, meter, settling));
+    let settlement = meter
+        .filter(|_| !verdict.settlings.is_empty())
+        .map(|meter| Settlement::new(verdict.settlings, meter));
     State::Serving {
         future: inner.call(Request::from_parts(parts, body)),
         told: Some(verdict.told),
@@ -137,7 +138,13 @@ where
                     told,
                     settlement,
                 } => {
-                    let mut response = ready!(future.poll(context))?;
+                    let Poll::Ready(response) = future.poll(context) else {
+                        if let Some(settlement) = settlement {
+                            settlement.poll_expiry(context);
+                        }
+                        return Poll::Pending;
+                    };
+                    let mut response = response?;
                     let mut settlement = settlement.take();
                     if let Some(settlement) = &mut settlement {
                         settlement.responded(&response);

@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use smallvec::SmallVec;
-use windowpane_core::{Answer, Denial, Nanos, Quotas, Unit};
+use windowpane_core::{Answer, Cost, Denial, Nanos, Quotas, Unit};
 
 use crate::observe::HAS_CLOCK;
 use crate::policy::Names;
@@ -32,11 +32,33 @@ pub enum Reset {
     UnixTime,
 }
 
+/// The version of draft-ietf-httpapi-ratelimit-headers by which `RateLimit` is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Draft {
+    /// Version 10, which clients read: `r` remains, and there is more after `t` seconds.
+    #[default]
+    V10,
+    /// The change proposed to the working group in April 2026: `r` is named `a`, `t` is named `w`, and
+    /// `c` is what the request cost. No published version has it yet.
+    Proposed2026,
+}
+
+impl Draft {
+    /// The names of the parameters: what remains, when there is more, the cost.
+    pub(crate) const fn parameters(self) -> (&'static str, &'static str, Option<&'static str>) {
+        match self {
+            Draft::V10 => (";r=", ";t=", None),
+            Draft::Proposed2026 => (";a=", ";w=", Some(";c=")),
+        }
+    }
+}
+
 /// The headers that are sent, beside `Retry-After`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Headers {
     /// `RateLimit-Policy` and `RateLimit`.
-    pub(crate) draft: bool,
+    pub(crate) draft: Option<Draft>,
     /// The `X-RateLimit-*` trio.
     pub(crate) trio: Option<Reset>,
 }
@@ -65,17 +87,17 @@ pub(crate) fn whole_seconds(wait: Nanos) -> u64 {
 impl Headers {
     /// Whether any header is sent that needs what remains.
     pub(crate) fn any(self) -> bool {
-        self.draft || self.trio.is_some()
+        self.draft.is_some() || self.trio.is_some()
     }
 
     /// Returns the fields of an answer.
-    pub(crate) fn of_answer(self, names: &Names, answer: &Answer) -> Fields {
+    pub(crate) fn of_answer(self, names: &Names, answer: &Answer, cost: Cost) -> Fields {
         let denied = answer.detailed.decision().denied();
         let mut fields = Fields::default();
-        if self.draft {
-            names.written(&answer.quotas, |written| {
+        if let Some(draft) = self.draft {
+            names.written(&answer.quotas, draft, |written| {
                 fields.policy = written.policy();
-                fields.state = state(written, answer, denied);
+                fields.state = state(written, draft, answer, cost, denied);
             });
         }
         fields.trio = self.trio.and_then(|reset| trio(reset, answer, denied));
@@ -85,8 +107,8 @@ impl Headers {
     /// Returns the fields of quotas without a decision.
     pub(crate) fn of_quotas(self, names: &Names, quotas: &Quotas) -> Fields {
         let mut fields = Fields::default();
-        if self.draft {
-            names.written(quotas, |written| fields.policy = written.policy());
+        if let Some(draft) = self.draft {
+            names.written(quotas, draft, |written| fields.policy = written.policy());
         }
         fields
     }
@@ -106,7 +128,14 @@ impl Fields {
 
 /// `RateLimit`. `t`, when there will be more, stands with the quotas that bind (the limiter reports it
 /// for them) and with the one that denied.
-fn state(written: &Written, answer: &Answer, denied: Option<Denial>) -> Option<HeaderValue> {
+fn state(
+    written: &Written,
+    draft: Draft,
+    answer: &Answer,
+    cost: Cost,
+    denied: Option<Denial>,
+) -> Option<HeaderValue> {
+    let (_, when, costs) = draft.parameters();
     let quotas = &answer.quotas;
     // Capacity for two items; most answers have no more.
     let mut line = SmallVec::<[u8; 128]>::new();
@@ -125,8 +154,13 @@ fn state(written: &Written, answer: &Answer, denied: Option<Denial>) -> Option<H
             .filter(|denied| denied.quota() == index)
             .and_then(|denied| denied.retry_after_nanos());
         if let Some(wait) = more.or(retry) {
-            line.extend_from_slice(b";t=");
+            line.extend_from_slice(when.as_bytes());
             push(&mut line, whole_seconds(wait));
+        }
+        // A denied request has cost nothing.
+        if let (Some(costs), None) = (costs, denied) {
+            line.extend_from_slice(costs.as_bytes());
+            push(&mut line, quotas[index].charge(cost));
         }
     }
     // An empty list has no field: every quota is too large for one.

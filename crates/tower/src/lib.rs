@@ -26,9 +26,9 @@ mod written;
 pub use body::ResponseBody;
 pub use builder::RateLimitBuilder;
 pub use by_text::ByText;
-pub use cost::RequestCost;
+pub use cost::{Learn, LearnedCost, RequestCost};
 pub use future::ResponseFuture;
-pub use headers::Reset;
+pub use headers::{Draft, Reset};
 pub use key::{
     ClientAddress, Everyone, Extract, Extracted, ForwardingHeader, FromExtension, FromFn,
     FromHeader, Map, MissingKey, Peer, from_fn,

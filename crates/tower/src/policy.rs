@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use thiserror::Error;
 use windowpane_core::Quotas;
 
+use crate::headers::Draft;
 use crate::written::{Kept, Written};
 
 /// A name that no header can carry.
@@ -27,9 +28,9 @@ pub(crate) struct Names {
 
 impl Names {
     /// Passes the parts written for these quotas to `then`.
-    pub(crate) fn written(&self, quotas: &Quotas, then: impl FnOnce(&Written)) {
+    pub(crate) fn written(&self, quotas: &Quotas, draft: Draft, then: impl FnOnce(&Written)) {
         let unit = self.permit_unit.as_deref();
-        let write = || Written::new(&self.policies, quotas, unit);
+        let write = || Written::new(&self.policies, quotas, unit, draft);
         self.kept.with(quotas, write, then);
     }
 }

@@ -140,7 +140,12 @@ impl Rejection {
 
     /// Returns the default response; the layer adds its headers to it.
     pub fn response(&self) -> Response<Bytes> {
-        let mut response = Response::new(Bytes::from(self.problem()));
+        self.response_of(self.problem().into())
+    }
+
+    /// The default response with its body.
+    pub(crate) fn response_of(&self, problem: Bytes) -> Response<Bytes> {
+        let mut response = Response::new(problem);
         *response.status_mut() = self.status();
         response.headers_mut().insert(
             header::CONTENT_TYPE,

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Response, header};
 use windowpane_core::{Denial, Nanos, Quotas, RequestError, StoreError};
 
-use crate::headers::{Headers, whole_seconds};
+use crate::headers::{Draft, Headers, whole_seconds};
 use crate::observe::{self, Event, Observer, Outcome, is_timed, observe};
 use crate::policy::Names;
 use crate::rejection::{OnFailure, Rejection, is_grpc};
@@ -39,7 +39,7 @@ impl Default for Settings {
         Settings {
             names: Names::default(),
             headers: Headers {
-                draft: true,
+                draft: Some(Draft::default()),
                 trio: None,
             },
             on_full: OnFailure::Error,
@@ -59,26 +59,49 @@ impl Settings {
         self.names.policies.limiter()
     }
 
+    /// Whether allowed requests are reported to anyone.
+    pub(crate) fn is_observed(&self) -> bool {
+        cfg!(any(feature = "metrics", feature = "tracing")) || self.observer.is_some()
+    }
+
     /// Whether what remains is needed: headers are sent.
     pub(crate) fn needs_detail(&self) -> bool {
         self.headers.any() && !self.shadow
     }
 
-    /// Returns the rejection of a request that a limit of these quotas denied.
-    pub(crate) fn denied(&self, names: &Names, quotas: &Quotas, denial: Denial) -> Rejection {
-        match quotas.get(denial.quota()) {
-            Some(quota) => Rejection::Denied {
-                policy: names.policies.name(quotas, denial.quota()).into_owned(),
-                quota: *quota,
-                retry_after: denial.retry_after(),
-                others: Vec::new(),
-            },
+    /// Returns the rejection of a request that a limit of these quotas denied, and the default body of
+    /// the response to it.
+    pub(crate) fn denied(
+        &self,
+        names: &Names,
+        quotas: &Quotas,
+        denial: Denial,
+    ) -> (Rejection, Option<Bytes>) {
+        let index = denial.quota();
+        let Some(quota) = quotas.get(index) else {
             // A policy of the store denied, and no quota was read.
-            None => Rejection::DeniedOnFailure {
+            let rejection = Rejection::DeniedOnFailure {
                 error: None,
                 retry_after: denial.retry_after().unwrap_or(self.failure_retry_after),
-            },
-        }
+            };
+            return (rejection, None);
+        };
+        let mut policy = String::new();
+        let mut problem = None;
+        let draft = self.headers.draft.unwrap_or_default();
+        names.written(quotas, draft, |written| {
+            if let Some((name, body)) = written.denial(index) {
+                policy = name.to_owned();
+                problem = Some(body);
+            }
+        });
+        let rejection = Rejection::Denied {
+            policy,
+            quota: *quota,
+            retry_after: denial.retry_after(),
+            others: Vec::new(),
+        };
+        (rejection, problem)
     }
 
     /// Returns the outcome of a request on which a store failed, and its rejection.
@@ -155,11 +178,17 @@ impl Settings {
     }
 
     /// Returns the response to a rejected request that had these headers.
-    pub(crate) fn response(&self, rejection: &Rejection, request: &HeaderMap) -> Response<Bytes> {
-        let mut response = match &self.respond {
+    pub(crate) fn response(
+        &self,
+        rejection: &Rejection,
+        problem: Option<Bytes>,
+        request: &HeaderMap,
+    ) -> Response<Bytes> {
+        let mut response = match (&self.respond, problem) {
             _ if is_grpc(request) => rejection.grpc_response(),
-            Some(respond) => respond(rejection),
-            None => rejection.response(),
+            (Some(respond), _) => respond(rejection),
+            (None, Some(problem)) => rejection.response_of(problem),
+            (None, None) => rejection.response(),
         };
         if let Some(wait) = rejection.retry_after() {
             let wait = Nanos::try_from(wait.as_nanos()).unwrap_or(Nanos::MAX);

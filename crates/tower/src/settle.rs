@@ -1,16 +1,26 @@
 //! Costs known after the response, which replace the estimate.
 
+use std::future::Future;
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Context;
+use std::time::Duration;
 
 use http::{Response, StatusCode, header};
 use windowpane_core::Cost;
+use windowpane_core::wait::Timer;
+
+use crate::cost::Learn;
 
 /// The end of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum End {
+    /// It has not ended: the response is still being made or sent.
+    Running,
     /// Its whole body was handed to the connection.
     Complete,
     /// Its body was dropped before its end: the client went away, the server was shut down, or it
@@ -52,7 +62,7 @@ impl Used {
     pub fn bytes_sent(&self, unit: u64) -> Option<u64> {
         match self.end {
             End::NoResponse => None,
-            End::Complete | End::Dropped | End::Failed => Some(self.bytes.div_ceil(unit.max(1))),
+            _ => Some(self.bytes.div_ceil(unit.max(1))),
         }
     }
 }
@@ -97,14 +107,127 @@ impl Meter {
     }
 }
 
-/// A settlement, run once.
-pub(crate) type Settling = Box<dyn FnOnce(&Used) + Send + Sync>;
+/// What a response used, as a function finds it.
+pub(crate) type Using = Arc<dyn Fn(&Used) -> Option<u64> + Send + Sync>;
 
-/// Settles one charge, once: when its response has ended, or when it is dropped.
-pub(crate) struct Settlement {
-    settle: Option<Settling>,
-    meter: Meter,
+/// A sleep until a reservation expires.
+pub(crate) type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// What happens to a charge before its response has ended.
+#[derive(Clone, Default)]
+pub(crate) struct Meanwhile {
+    /// The permits beyond the charge from which on it is raised.
+    pub(crate) step: Option<u64>,
+    /// Begins the sleep after which the charge falls to what was used.
+    pub(crate) expiry: Option<Arc<dyn Fn() -> Sleep + Send + Sync>>,
+}
+
+impl Meanwhile {
+    /// What `using` finds beyond the charge is charged in steps.
+    pub(crate) fn charge_by(&mut self, step: u64) {
+        self.step = Some(step.max(1));
+    }
+
+    /// The charge expires after `span`.
+    pub(crate) fn expire_after<T>(&mut self, span: Duration, timer: T)
+    where
+        T: Timer + Send + Sync + 'static,
+    {
+        let timer = Arc::new(timer);
+        self.expiry = Some(Arc::new(move || {
+            let timer = Arc::clone(&timer);
+            Box::pin(async move { timer.sleep(span).await })
+        }));
+    }
+}
+
+/// How to settle one charge.
+pub(crate) struct Settling {
+    /// The permits that are charged now.
+    charged: Cost,
     estimate: Cost,
+    using: Using,
+    replace: Box<dyn FnMut(Cost, u64) + Send + Sync>,
+    learn: Option<Learn>,
+    step: Option<u64>,
+    // In a mutex, so that a response is `Sync` as its body is. It is never locked.
+    expiry: Option<Mutex<Sleep>>,
+}
+
+impl Settling {
+    /// `replace` makes the charge of so many permits one of others.
+    pub(crate) fn new(
+        estimate: Cost,
+        using: Using,
+        meanwhile: &Meanwhile,
+        learn: Option<Learn>,
+        replace: impl FnMut(Cost, u64) + Send + Sync + 'static,
+    ) -> Settling {
+        Settling {
+            charged: estimate,
+            estimate,
+            using,
+            replace: Box::new(replace),
+            learn,
+            step: meanwhile.step,
+            expiry: meanwhile.expiry.as_ref().map(|sleep| Mutex::new(sleep())),
+        }
+    }
+
+    fn replace(&mut self, actual: u64) {
+        (self.replace)(self.charged, actual);
+        self.charged = Cost::new(actual).unwrap_or(self.charged);
+    }
+
+    fn using(&self, used: &Used) -> Option<u64> {
+        (self.using)(&Used {
+            estimate: self.estimate,
+            ..used.clone()
+        })
+    }
+
+    /// Raises the charge to what was used so far.
+    fn raise(&mut self, used: &Used) {
+        let Some(step) = self.step else { return };
+        let beyond = |actual: &u64| *actual >= self.charged.get().saturating_add(step);
+        if let Some(actual) = self.using(used).filter(beyond) {
+            self.replace(actual);
+        }
+    }
+
+    /// Lets the charge fall to what was used so far if its time is over.
+    fn poll_expiry(&mut self, context: &mut Context<'_>, used: impl Fn() -> Used) {
+        let Some(expiry) = &mut self.expiry else {
+            return;
+        };
+        let sleep = expiry.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if sleep.as_mut().poll(context).is_pending() {
+            return;
+        }
+        self.expiry = None;
+        // From here on each permit is charged as it is used. A charge of 0 could not be raised again.
+        self.step = Some(1);
+        let actual = self.using(&used()).unwrap_or(0).max(1);
+        self.replace(actual);
+    }
+
+    fn end(mut self, used: &Used) {
+        if let Some(actual) = self.using(used) {
+            self.replace(actual);
+            if let Some(learn) = self.learn.take() {
+                learn(actual);
+            }
+        }
+    }
+}
+
+/// The settlements of one request: of each limit that settles.
+pub(crate) type Settlings = Vec<Settling>;
+
+/// Settles the charges of one request, once: when its response has ended, or when it is dropped.
+pub(crate) struct Settlement {
+    settlings: Settlings,
+    meter: Meter,
     status: Option<StatusCode>,
     /// How long the body will be, if the response says so.
     length: Option<u64>,
@@ -112,11 +235,10 @@ pub(crate) struct Settlement {
 }
 
 impl Settlement {
-    pub(crate) fn new(estimate: Cost, meter: Meter, settle: Settling) -> Settlement {
+    pub(crate) fn new(settlings: Settlings, meter: Meter) -> Settlement {
         Settlement {
-            settle: Some(settle),
+            settlings,
             meter,
-            estimate,
             status: None,
             length: None,
             bytes: 0,
@@ -133,23 +255,44 @@ impl Settlement {
     /// Counts bytes of the body that were handed to the connection.
     pub(crate) fn sent(&mut self, bytes: usize) {
         self.bytes = self.bytes.saturating_add(bytes as u64);
+        let used = self.used(End::Running);
+        for settling in &mut self.settlings {
+            harmless(|| settling.raise(&used));
+        }
+    }
+
+    /// Checks the expiry of the charges while the response is waited for.
+    pub(crate) fn poll_expiry(&mut self, context: &mut Context<'_>) {
+        let mut settlings = mem::take(&mut self.settlings);
+        for settling in &mut settlings {
+            harmless(|| settling.poll_expiry(context, || self.used(End::Running)));
+        }
+        self.settlings = settlings;
     }
 
     pub(crate) fn end(&mut self, end: End) {
-        let Some(settle) = self.settle.take() else {
-            return;
-        };
-        let used = Used {
-            estimate: self.estimate,
+        let used = self.used(end);
+        for settling in mem::take(&mut self.settlings) {
+            harmless(|| settling.end(&used));
+        }
+    }
+
+    fn used(&self, end: End) -> Used {
+        Used {
+            // Each settlement puts its own here.
+            estimate: Cost::ONE,
             metered: self.meter.reported(),
             status: self.status,
             bytes: self.bytes,
             end,
-        };
-        // It may run while a panicking handler is unwound: a second panic would end the process. A
-        // hook that panics leaves the estimate charged.
-        let _ = catch_unwind(AssertUnwindSafe(|| settle(&used)));
+        }
     }
+}
+
+/// Runs a hook, which may be while a panicking handler is unwound: a second panic would end the
+/// process. A hook that panics leaves the charge as it is.
+fn harmless(hook: impl FnOnce()) {
+    let _ = catch_unwind(AssertUnwindSafe(hook));
 }
 
 impl Drop for Settlement {
@@ -165,80 +308,4 @@ impl Drop for Settlement {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Mutex;
-
-    use super::*;
-
-    fn used(end: End, bytes: u64) -> Used {
-        Used {
-            estimate: Cost::ONE,
-            metered: None,
-            status: None,
-            bytes,
-            end,
-        }
-    }
-
-    #[test]
-    fn bytes_are_charged_by_the_unit_begun_but_leaving_early_is_not_free() {
-        assert_eq!(used(End::Complete, 0).bytes_sent(1000), Some(0));
-        assert_eq!(used(End::Complete, 1).bytes_sent(1000), Some(1));
-        assert_eq!(used(End::Dropped, 1000).bytes_sent(1000), Some(1));
-        assert_eq!(used(End::Failed, 1001).bytes_sent(1000), Some(2));
-        assert_eq!(used(End::Complete, 7).bytes_sent(0), Some(7));
-        assert_eq!(used(End::NoResponse, 0).bytes_sent(1000), None);
-    }
-
-    #[test]
-    fn a_meter_tells_nothing_from_none() {
-        let meter = Meter::new();
-        assert_eq!(meter.reported(), None);
-        meter.add(0);
-        assert_eq!(meter.reported(), Some(0));
-        meter.clone().add(7);
-        assert_eq!(meter.reported(), Some(7));
-        meter.add(u64::MAX);
-        assert_eq!(meter.reported(), Some(u64::MAX - 1));
-        meter.set(u64::MAX);
-        assert_eq!(meter.reported(), Some(u64::MAX - 1));
-        meter.set(3);
-        assert_eq!(meter.reported(), Some(3));
-    }
-
-    #[test]
-    fn a_charge_is_settled_once_and_a_panicking_hook_harms_nobody() {
-        let seen = Arc::new(Mutex::new(Vec::new()));
-        let push = |seen: &Arc<Mutex<Vec<Used>>>| -> Settling {
-            let seen = Arc::clone(seen);
-            Box::new(move |used: &Used| seen.lock().unwrap().push(used.clone()))
-        };
-        let mut settlement = Settlement::new(Cost::ONE, Meter::new(), push(&seen));
-        settlement.responded(&Response::new(()));
-        settlement.sent(5);
-        settlement.end(End::Complete);
-        drop(settlement);
-        drop(Settlement::new(Cost::ONE, Meter::new(), push(&seen)));
-        let ends: Vec<(End, u64)> = seen
-            .lock()
-            .unwrap()
-            .iter()
-            .map(|u| (u.end, u.bytes))
-            .collect();
-        assert_eq!(ends, [(End::Complete, 5), (End::NoResponse, 0)]);
-
-        // A server that has sent the promised length drops the body without asking for its end.
-        seen.lock().unwrap().clear();
-        for sent in [4, 5] {
-            let mut settlement = Settlement::new(Cost::ONE, Meter::new(), push(&seen));
-            let promised = Response::builder().header(header::CONTENT_LENGTH, 5);
-            settlement.responded(&promised.body(()).unwrap());
-            settlement.sent(sent);
-        }
-        let ends: Vec<End> = seen.lock().unwrap().iter().map(|u| u.end).collect();
-        assert_eq!(ends, [End::Dropped, End::Complete]);
-
-        let panics: Settling = Box::new(|_| panic!("a hook's own fault"));
-        drop(Settlement::new(Cost::ONE, Meter::new(), panics));
-    }
-}
+mod tests;

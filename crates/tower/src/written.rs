@@ -2,11 +2,14 @@
 
 use std::sync::RwLock;
 
+use bytes::Bytes;
 use http::HeaderValue;
 use sfv::{Integer, ListSerializer, StringRef, key_ref};
 use windowpane_core::{Nanos, Quota, Quotas, Unit};
 
+use crate::headers::Draft;
 use crate::policy::Policies;
+use crate::rejection::Rejection;
 
 const SECOND: Nanos = 1_000_000_000;
 
@@ -19,14 +22,22 @@ pub(crate) struct Written {
     quotas: Quotas,
     policy: Option<HeaderValue>,
     items: Vec<(usize, Box<[u8]>)>,
+    /// The name of each quota, and the default body of a denial by it.
+    denials: Vec<(Box<str>, Bytes)>,
 }
 
 impl Written {
-    pub(crate) fn new(policies: &Policies, quotas: &Quotas, unit: Option<&str>) -> Written {
+    pub(crate) fn new(
+        policies: &Policies,
+        quotas: &Quotas,
+        unit: Option<&str>,
+        draft: Draft,
+    ) -> Written {
+        let (remains, ..) = draft.parameters();
         let item = |(index, _)| {
             let mut list = ListSerializer::new();
             let _ = list.bare_item(StringRef::from_str(&policies.name(quotas, index)).ok()?);
-            let start = list.finish()? + ";r=";
+            let start = list.finish()? + remains;
             Some((index, start.into_bytes().into()))
         };
         let policy = policy(policies, quotas, unit);
@@ -35,7 +46,26 @@ impl Written {
             // An empty list has no field: every quota is too large for one.
             policy: policy.and_then(|list| HeaderValue::try_from(list).ok()),
             items: tellable(quotas).filter_map(item).collect(),
+            denials: (0..quotas.len())
+                .map(|index| {
+                    let rejection = Rejection::Denied {
+                        policy: policies.name(quotas, index).into_owned(),
+                        quota: quotas[index],
+                        // No part of the body.
+                        retry_after: None,
+                        others: Vec::new(),
+                    };
+                    let name = policies.name(quotas, index).into();
+                    (name, rejection.problem().into())
+                })
+                .collect(),
         }
+    }
+
+    /// Returns the name of a quota, and the default body of a denial by it.
+    pub(crate) fn denial(&self, index: usize) -> Option<(&str, Bytes)> {
+        let (name, body) = self.denials.get(index)?;
+        Some((name, body.clone()))
     }
 
     /// `RateLimit-Policy`; `None` if every quota is too large for a field.
@@ -133,7 +163,7 @@ mod tests {
         let quotas = quotas(limit);
         let write = || {
             was_written = true;
-            Written::new(&Policies::default(), &quotas, None)
+            Written::new(&Policies::default(), &quotas, None, Draft::V10)
         };
         kept.with(&quotas, write, |written| {
             told = written.policy().unwrap().to_str().unwrap().to_owned();

@@ -11,7 +11,7 @@ use tower::Layer;
 use windowpane_cas_ring::CasRing;
 use windowpane_core::Cost;
 use windowpane_mutex_log::MutexLog;
-use windowpane_tower::{FromHeader, RateLimitBuilder, Reset};
+use windowpane_tower::{Draft, FromHeader, RateLimitBuilder, Reset};
 
 const CLIENT: &str = "192.0.2.1";
 
@@ -264,4 +264,22 @@ fn the_parser_takes_what_the_rfc_takes_and_nothing_else() {
     ] {
         assert_eq!(parse(wrong), None, "{wrong}");
     }
+}
+
+#[tokio::test]
+async fn the_proposed_draft_renames_parameters_and_reports_the_cost() {
+    let (store, _) = store::<_, CasRing>(&["5/10s"]);
+    let layer = RateLimitBuilder::new(store, by_peer())
+        .cost(Cost::of::<3>())
+        .header_draft(Draft::Proposed2026)
+        .build();
+    let allowed = send(&layer, request(CLIENT, &[])).await;
+    let fields = header(&allowed, "ratelimit");
+    assert_eq!(fields, Some(r#""5/10s";a=2;w=10;c=3"#));
+    let denied = send(&layer, request(CLIENT, &[])).await;
+    assert_eq!(denied.status(), 429);
+    let fields = header(&denied, "ratelimit");
+    assert_eq!(fields, Some(r#""5/10s";a=2;w=10"#));
+    let policy = header(&denied, "ratelimit-policy");
+    assert_eq!(policy, Some(r#""5/10s";q=5;w=10"#));
 }

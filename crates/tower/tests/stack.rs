@@ -10,7 +10,7 @@ use serde_json::Value;
 use windowpane_baselines::Gcra;
 use windowpane_cas_ring::CasRing;
 use windowpane_core::clock::ManualClock;
-use windowpane_core::{Cost, KeyedRateLimiter};
+use windowpane_core::{Cost, KeyedRateLimiter, Limiter};
 use windowpane_keyed::{KeyedLimiter, WhenFull};
 use windowpane_mutex_log::MutexLog;
 use windowpane_packed_counter::PackedCounter;
@@ -203,5 +203,27 @@ fn requests_and_tokens_are_one_decision_and_settled_apart() {
         let _ = tokens.decide(&key, Cost::of::<50>()).unwrap();
         assert_eq!(ask().await.status(), 429);
         assert_eq!((requests.left(&key), tokens.left(&key)), (2, 48));
+    });
+}
+
+#[test]
+fn a_plain_limiter_stands_behind_the_layer() {
+    on_tokio(|| async {
+        let clock = Arc::new(ManualClock::new(SECOND));
+        let limiter = Limiter::<CasRing, _>::on_clock("2/10s", clock).unwrap();
+        let layer = RateLimitLayer::new(limiter, Everyone);
+        let mut seen = Vec::new();
+        for client in ["192.0.2.1", "192.0.2.2", "192.0.2.3"] {
+            let response = send(&layer, request(client, &[])).await;
+            let state = header(&response, "ratelimit").unwrap().to_owned();
+            seen.push((response.status().as_u16(), state));
+        }
+        let states = [
+            r#""2/10s";r=1;t=10"#,
+            r#""2/10s";r=0;t=10"#,
+            r#""2/10s";r=0;t=10"#,
+        ];
+        let expected = [200, 200, 429].into_iter().zip(states.map(String::from));
+        assert_eq!(seen, expected.collect::<Vec<_>>());
     });
 }

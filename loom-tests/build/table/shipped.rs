@@ -96,7 +96,6 @@ impl Shipped {
                 "tiers.rs",
                 "time.rs",
                 "unknown.rs",
-                "wait.rs",
             ],
             Shipped::Queue => &["jitter.rs", "queue.rs", "waiter.rs", "waiters.rs"],
             Shipped::FlatTable => &[

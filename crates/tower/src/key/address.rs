@@ -140,6 +140,13 @@ impl ClientAddress {
         ClientAddress::from_extension(|peer: &Peer| peer.0)
     }
 
+    /// Returns the extractor of the peer's address as axum inserts it, if the app is served with
+    /// `into_make_service_with_connect_info::<SocketAddr>()`.
+    #[cfg(feature = "axum")]
+    pub fn axum() -> ClientAddress {
+        ClientAddress::from_extension(|peer: &axum::extract::ConnectInfo<SocketAddr>| peer.0)
+    }
+
     /// Returns the extractor of the peer's address that the server inserts into the request's
     /// extensions: `ConnectInfo<SocketAddr>` of axum, `TcpConnectInfo` of tonic.
     pub fn from_extension<T, F, R>(peer: F) -> ClientAddress

@@ -2,17 +2,17 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
+use windowpane_core::wait::Timer;
 use windowpane_core::{Cost, KeyedRateLimiter, KeyedSettle};
 
 use super::part::{Last, Part, Returning};
+use crate::common::meanwhile_settings;
 use crate::cost::RequestCost;
 use crate::key::{Extract, MissingKey};
 use crate::policy::{NameError, Names, checked};
-use crate::settle::Used;
-
-/// What a response used, as a function finds it.
-pub(super) type Using = Arc<dyn Fn(&Used) -> Option<u64> + Send + Sync>;
+use crate::settle::{Meanwhile, Used, Using};
 
 /// One limit of a [`StackBuilder`](super::StackBuilder): a name, a store, the key of a request, and its
 /// cost.
@@ -26,6 +26,7 @@ pub struct Limit<S, E: Extract, C = Cost> {
     pub(super) cost: C,
     pub(super) missing: MissingKey<E::Key>,
     pub(super) settle: Option<Using>,
+    pub(super) meanwhile: Meanwhile,
 }
 
 impl<S, E: Extract> Limit<S, E> {
@@ -47,6 +48,7 @@ impl<S, E: Extract> Limit<S, E> {
             cost: Cost::ONE,
             missing: MissingKey::Reject,
             settle: None,
+            meanwhile: Meanwhile::default(),
         })
     }
 }
@@ -62,6 +64,7 @@ impl<S, E: Extract, C> Limit<S, E, C> {
             extract: self.extract,
             missing: self.missing,
             settle: self.settle,
+            meanwhile: self.meanwhile,
         }
     }
 
@@ -104,6 +107,8 @@ impl<S, E: Extract, C> Limit<S, E, C> {
         self.settle = Some(Arc::new(used));
         self
     }
+
+    meanwhile_settings!();
 
     pub(super) fn into_part(self) -> Box<dyn Part>
     where

@@ -13,21 +13,20 @@ use http::request::Parts;
 use smallvec::SmallVec;
 use thiserror::Error;
 use windowpane_core::stack::{self, Ask, Cancel, PerLimit, Reason};
-use windowpane_core::{Answer, Charge, Cost, Denial, KeyedRateLimiter, KeyedSettle, StoreError};
+use windowpane_core::{Answer, Charge, Denial, KeyedRateLimiter, KeyedSettle, StoreError};
 
 pub use self::limit::Limit;
 use self::part::{Held, HeldPart, Part};
 use crate::common::common_settings;
 use crate::cost::RequestCost;
 use crate::engine::{Decide, Deciding, Told, Verdict};
-use crate::headers::Reset;
+use crate::headers::{Draft, Reset};
 use crate::key::Extract;
 use crate::observe::{Event, Outcome};
 use crate::policy::NameError;
 use crate::rejection::{OnFailure, Rejection};
 use crate::service::RateLimitLayer;
 use crate::settings::{Settings, UNRECORDED};
-use crate::settle::{Settling, Used};
 
 /// A builder of a [`RateLimitLayer`] with several limits: a request passes if all of them allow it,
 /// and one that any of them denies is charged to none.
@@ -279,12 +278,12 @@ impl Stack {
         };
         let mut verdict = self.verdict(outcome, None, failure.as_ref(), time);
         verdict.told = told;
-        let settlings = held
+        verdict.settlings = held
             .into_iter()
             .zip(charges)
             .filter(|(_, charge)| charge.at() != UNRECORDED)
-            .filter_map(|((_, limit), charge)| limit.settling(charge));
-        verdict.settling = together(settlings);
+            .filter_map(|((_, limit), charge)| limit.settling(charge))
+            .collect();
         verdict
     }
 
@@ -314,7 +313,7 @@ impl Stack {
                 verdict
             }
             Reason::Denied(denial) => {
-                let mut rejection = settings.denied(names, &limit.quotas(), *denial);
+                let (mut rejection, problem) = settings.denied(names, &limit.quotas(), *denial);
                 let mut outcome = Outcome::Full;
                 if let Rejection::Denied { others: also, .. } = &mut rejection {
                     outcome = Outcome::Denied;
@@ -325,7 +324,9 @@ impl Stack {
                         name.into_owned()
                     }));
                 }
-                self.verdict(outcome, Some(rejection), None, time)
+                let mut verdict = self.verdict(outcome, Some(rejection), None, time);
+                verdict.problem = problem.filter(|_| denials.len() == 1);
+                verdict
             }
         }
     }
@@ -351,27 +352,10 @@ impl Stack {
             let read = seen.filter(|answer| answer.detailed.decision() != part::UNCHARGED);
             // If a policy allowed the request, no quota was read.
             if let (Some(answer), None) = (read, limit.failure()) {
-                told.0.push(self.settings.headers.of_answer(names, answer));
+                told.0
+                    .push(self.settings.headers.of_answer(names, answer, limit.cost()));
             }
         }
         told
     }
-}
-
-/// One settlement made of several.
-fn together(settlings: impl Iterator<Item = (Cost, Settling)>) -> Option<(Cost, Settling)> {
-    let mut settlings: SmallVec<[(Cost, Settling); 1]> = settlings.collect();
-    if settlings.len() < 2 {
-        return settlings.pop();
-    }
-    let (estimate, _) = settlings[0];
-    let all = move |used: &Used| {
-        for (estimate, settling) in settlings {
-            settling(&Used {
-                estimate,
-                ..used.clone()
-            });
-        }
-    };
-    Some((estimate, Box::new(all)))
 }

@@ -9,7 +9,7 @@ use windowpane_core::{
 };
 
 use super::limit::Limit;
-use crate::cost::RequestCost;
+use crate::cost::{Learn, RequestCost};
 use crate::key::{Extract, Extracted, MissingKey};
 use crate::policy::Names;
 use crate::rejection::OnFailure;
@@ -44,7 +44,7 @@ pub(super) enum HeldPart {
 /// A limit of one request.
 pub(super) trait Held: Cancel + Send + Sync {
     /// Returns how to settle a charge of the request, if charges are settled.
-    fn settling(self: Box<Self>, charge: Charge) -> Option<(Cost, Settling)>;
+    fn settling(self: Box<Self>, charge: Charge) -> Option<Settling>;
 
     /// Returns the failure of the store that a policy has allowed.
     fn failure(&self) -> Option<StoreError>;
@@ -119,6 +119,10 @@ fn held<S, E: Extract, C: RequestCost>(
         on_full: settings.on_full,
         on_unavailable: settings.on_unavailable,
         failure: OnceLock::new(),
+        learn: match limit.settle {
+            Some(_) => limit.cost.learn(request),
+            None => None,
+        },
     }))
 }
 
@@ -130,6 +134,7 @@ struct OfRequest<S, E: Extract, C> {
     on_full: OnFailure,
     on_unavailable: OnFailure,
     failure: OnceLock<StoreError>,
+    learn: Option<Learn>,
 }
 
 impl<S, E: Extract, C> OfRequest<S, E, C> {
@@ -255,16 +260,23 @@ where
     E: Extract,
     C: RequestCost,
 {
-    fn settling(self: Box<Self>, charge: Charge) -> Option<(Cost, Settling)> {
-        let OfRequest { limit, key, .. } = self.0;
+    fn settling(self: Box<Self>, charge: Charge) -> Option<Settling> {
+        let OfRequest {
+            limit, key, learn, ..
+        } = self.0;
         let using = limit.settle.clone()?;
+        let (store, at) = (Arc::clone(&limit), charge.at());
+        let replace = move |charged: Cost, actual: u64| {
+            store.store.settle(&key, Charge::new(at, charged), actual);
+        };
         let estimate = charge.estimate();
-        let settling: Settling = Box::new(move |used| {
-            if let Some(actual) = using(used) {
-                limit.store.settle(&key, charge, actual);
-            }
-        });
-        Some((estimate, settling))
+        Some(Settling::new(
+            estimate,
+            using,
+            &limit.meanwhile,
+            learn,
+            replace,
+        ))
     }
 
     fn failure(&self) -> Option<StoreError> {
@@ -289,7 +301,7 @@ where
     E: Extract,
     C: RequestCost,
 {
-    fn settling(self: Box<Self>, _: Charge) -> Option<(Cost, Settling)> {
+    fn settling(self: Box<Self>, _: Charge) -> Option<Settling> {
         None
     }
 

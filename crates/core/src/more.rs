@@ -1,20 +1,20 @@
-//! When more of a quota remains than does now.
+//! When more of a quota remains than does now: for stores.
 //!
 //! A decision reports a wait for its cost; what remains is the largest cost that fits. So more remains
 //! when a cost of one more fits. A quota of requests ignores the cost, and several quotas give back at
 //! different times: there the time is searched for. Only the passing of time makes more remain.
 
-use windowpane_core::{
-    Cost, Decision, Detailed, Nanos, PerQuota, Quota, Quotas, RateLimiter, Unit,
-};
+use crate::clock::Nanos;
+use crate::cost::Cost;
+use crate::decision::{Decision, Detailed};
+use crate::limiter::RateLimiter;
+use crate::per_quota::PerQuota;
+use crate::quota::{Quota, Unit};
+use crate::quotas::Quotas;
 
 /// The smallest wait from `now`, when it answered `detailed`, after which more would remain than in
 /// `detailed` if nothing were accepted meanwhile; `None` if there is none.
-pub(crate) fn more_after<L: RateLimiter>(
-    limiter: &L,
-    now: Nanos,
-    detailed: &Detailed,
-) -> Option<Nanos> {
+pub fn more_after<L: RateLimiter>(limiter: &L, now: Nanos, detailed: &Detailed) -> Option<Nanos> {
     let (quotas, remaining) = (limiter.quotas(), detailed.remaining());
     if remaining > 0 && quotas.iter().all(|quota| quota.unit() == Unit::Requests) {
         let fit = |wait: Nanos| {
@@ -36,7 +36,7 @@ pub(crate) fn more_after<L: RateLimiter>(
 /// As [`more_after`], if a request of `cost` were charged at `at`, which fits, and `remaining`
 /// remained after it. Of limiters that are not exact it can be later, never earlier. `like_new` makes a
 /// limiter that has accepted nothing.
-pub(crate) fn more_after_charging<L: RateLimiter>(
+pub fn more_after_charging<L: RateLimiter>(
     limiter: &L,
     now: Nanos,
     (at, cost): (Nanos, Cost),
