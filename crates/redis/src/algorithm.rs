@@ -6,7 +6,8 @@ use windowpane_core::{Cost, Quota, Quotas, Unit};
 
 use crate::error::ConfigError;
 use crate::script::{
-    DECIDE_GCRA, DECIDE_LOG, DECIDE_TWO_COUNTER, SETTLE_LOG, SETTLE_TWO_COUNTER, Script,
+    DECIDE_GCRA, DECIDE_LOG, DECIDE_TWO_COUNTER, PROBE_LOG, PROBE_STRING, SETTLE_LOG,
+    SETTLE_TWO_COUNTER, Script,
 };
 
 /// The largest number that a script holds without rounding.
@@ -47,6 +48,8 @@ pub(crate) mod sealed {
         fn plan(quotas: Quotas) -> Result<Plan, ConfigError>;
         #[doc(hidden)]
         fn decide() -> &'static Script;
+        #[doc(hidden)]
+        fn probe() -> &'static Script;
     }
 
     pub trait Settle {
@@ -172,6 +175,10 @@ impl sealed::Rule for Log {
     fn decide() -> &'static Script {
         &DECIDE_LOG
     }
+
+    fn probe() -> &'static Script {
+        &PROBE_LOG
+    }
 }
 
 impl Settles for Log {}
@@ -206,6 +213,10 @@ impl sealed::Rule for TwoCounter {
 
     fn decide() -> &'static Script {
         &DECIDE_TWO_COUNTER
+    }
+
+    fn probe() -> &'static Script {
+        &PROBE_STRING
     }
 }
 
@@ -244,6 +255,10 @@ impl sealed::Rule for Gcra {
 
     fn decide() -> &'static Script {
         &DECIDE_GCRA
+    }
+
+    fn probe() -> &'static Script {
+        &PROBE_STRING
     }
 }
 

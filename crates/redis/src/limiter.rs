@@ -18,7 +18,7 @@ use crate::deny_cache::DenyCache;
 use crate::error::ConfigError;
 use crate::policy::{UNRECORDED, WhenUnavailable};
 use crate::reply;
-use crate::store::{Failure, Store};
+use crate::store::{Failure, Probe, Store};
 
 /// A rate limiter whose keys are in a [`Store`], so that every machine that shares the store shares
 /// the quotas. `A` is the algorithm: [`Log`](crate::Log), [`TwoCounter`](crate::TwoCounter) or
@@ -47,6 +47,8 @@ pub struct RedisLimiter<A> {
 
 struct Inner {
     store: Store,
+    /// What the server lets this limiter run.
+    probe: Arc<Probe>,
     prefix: String,
     plan: RwLock<Arc<Plan>>,
     when_unavailable: WhenUnavailable,
@@ -115,8 +117,10 @@ impl<A: Algorithm> RedisLimiter<A> {
         when_unavailable: WhenUnavailable,
         deny_cache: DenyCache,
     ) -> Self {
+        let probe = Probe::new(A::probe(), format!("{prefix}:{}:probe", A::NAME));
         RedisLimiter {
             inner: Arc::new(Inner {
+                probe: store.add_probe(probe),
                 store,
                 prefix,
                 plan: RwLock::new(Arc::new(plan)),
@@ -306,6 +310,9 @@ impl<A: Algorithm> RedisLimiter<A> {
         let key = self.key_in_store(key);
         let arguments = |command: &mut Cmd| plan.add_arguments(command, cost, peek);
         let store = &self.inner.store;
+        if let Some(reason) = self.inner.probe.refused() {
+            return Err(store.not_sent(&reason));
+        }
         let value = store
             .run(A::decide(), key.as_bytes(), arguments, started)
             .await?;
