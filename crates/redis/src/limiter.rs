@@ -14,11 +14,13 @@ use windowpane_core::{
 use crate::algorithm::{Algorithm, LARGEST_COUNT, Plan, Settles};
 use crate::builder::Builder;
 use crate::counters::{LimiterCounters, LimiterStats};
+use crate::decided::{By, Decided};
 use crate::deny_cache::DenyCache;
 use crate::error::ConfigError;
-use crate::policy::{UNRECORDED, WhenUnavailable};
+use crate::policy::{ByPolicy, UNRECORDED, WhenUnavailable};
 use crate::reply;
 use crate::store::{Failure, Probe, Store};
+use crate::tiers::Tiers;
 
 /// A rate limiter whose keys are in a [`Store`], so that every machine that shares the store shares
 /// the quotas. `A` is the algorithm: [`Log`](crate::Log), [`TwoCounter`](crate::TwoCounter) or
@@ -51,35 +53,10 @@ struct Inner {
     probe: Arc<Probe>,
     prefix: String,
     plan: RwLock<Arc<Plan>>,
+    tiers: Tiers,
     when_unavailable: WhenUnavailable,
     deny_cache: DenyCache,
     counters: LimiterCounters,
-}
-
-/// A decision, and what made it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[must_use = "a decision that is not read limits nothing"]
-#[non_exhaustive]
-pub struct Decided {
-    /// The decision and what remains.
-    pub answer: Answer,
-    /// What made the decision.
-    pub by: By,
-}
-
-/// What made a decision.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum By {
-    /// The store.
-    Store,
-    /// The deny cache: the store had denied this cost, and the time to retry has not come.
-    DenyCache,
-    /// The [policy](WhenUnavailable), because the store is unavailable.
-    Policy {
-        /// What happened.
-        reason: String,
-    },
 }
 
 impl<A: Algorithm> RedisLimiter<A> {
@@ -114,6 +91,7 @@ impl<A: Algorithm> RedisLimiter<A> {
         store: Store,
         prefix: String,
         plan: Plan,
+        tiers: Tiers,
         when_unavailable: WhenUnavailable,
         deny_cache: DenyCache,
     ) -> Self {
@@ -124,6 +102,7 @@ impl<A: Algorithm> RedisLimiter<A> {
                 store,
                 prefix,
                 plan: RwLock::new(Arc::new(plan)),
+                tiers,
                 when_unavailable,
                 deny_cache,
                 counters: LimiterCounters::default(),
@@ -132,7 +111,8 @@ impl<A: Algorithm> RedisLimiter<A> {
         }
     }
 
-    /// Changes the quotas, from this process's next decision on. What was accepted is kept and counts
+    /// Changes the quotas of every key without a [tier](Builder::tiers), from this process's next
+    /// decision on. What was accepted is kept and counts
     /// against the new quotas. Processes with different quotas on the same keys each decide by their
     /// own.
     ///
@@ -162,6 +142,13 @@ impl<A: Algorithm> RedisLimiter<A> {
         format!("{}:{}:{{{key}}}", self.inner.prefix, A::NAME)
     }
 
+    /// The quotas of `key`.
+    pub(crate) fn plan_for(&self, key: &str) -> Arc<Plan> {
+        let tier = self.inner.tiers.of(key);
+        tier.cloned().unwrap_or_else(|| self.plan())
+    }
+
+    /// The quotas of every key without a tier.
     pub(crate) fn plan(&self) -> Arc<Plan> {
         let plan = self.inner.plan.read().unwrap_or_else(|e| e.into_inner());
         plan.clone()
@@ -183,7 +170,7 @@ impl<A: Algorithm> RedisLimiter<A> {
     pub(crate) fn plan_of(&self, key: &str) -> (u64, Arc<Plan>) {
         // Before the plan: what is denied under a plan that is changed meanwhile is of an epoch past.
         let epoch = self.inner.deny_cache.epoch(key);
-        (epoch, self.plan())
+        (epoch, self.plan_for(key))
     }
 
     /// [`decide`](Self::decide) by `plan`, read together with `epoch`.
@@ -194,6 +181,8 @@ impl<A: Algorithm> RedisLimiter<A> {
         key: &str,
         cost: Cost,
     ) -> Result<Decided, StoreError> {
+        // Calls that end without the store never wait. In a loop they would starve other tasks.
+        tokio::task::consume_budget().await;
         let started = Instant::now();
         let Inner {
             deny_cache,
@@ -251,12 +240,12 @@ impl<A: Algorithm> RedisLimiter<A> {
             .when_unavailable
             .decide(quotas, key, cost, retry_after)
         {
-            Ok(answer) => {
+            Ok(ByPolicy { answer, by_quota }) => {
                 match answer.detailed.is_allowed() {
                     true => counters.allowed_by_policy.add(),
                     false => counters.denied_by_policy.add(),
                 }
-                let by = By::Policy { reason };
+                let by = By::Policy { reason, by_quota };
                 Ok(Decided { answer, by })
             }
             Err(Some(error)) => Err(error),
@@ -270,7 +259,7 @@ impl<A: Algorithm> RedisLimiter<A> {
     /// # Errors
     /// [`StoreError::Request`], [`StoreError::Unavailable`].
     pub async fn peek_detailed(&self, key: &str, cost: Cost) -> Result<Answer, StoreError> {
-        self.peek_by(&self.plan(), key, cost).await
+        self.peek_by(&self.plan_for(key), key, cost).await
     }
 
     pub(crate) async fn peek_by(
@@ -340,8 +329,8 @@ impl<A> Clone for RedisLimiter<A> {
 }
 
 impl<A: Algorithm> AsyncKeyedRateLimiter<str> for RedisLimiter<A> {
-    fn quotas(&self, _key: &str) -> Quotas {
-        self.plan().quotas.clone()
+    fn quotas(&self, key: &str) -> Quotas {
+        self.plan_for(key).quotas.clone()
     }
 
     /// [`decide`](RedisLimiter::decide), without what made the decision.
@@ -353,7 +342,7 @@ impl<A: Algorithm> AsyncKeyedRateLimiter<str> for RedisLimiter<A> {
 impl<A: Settles> AsyncKeyedSettle<str> for RedisLimiter<A> {
     async fn settle(&self, key: &str, charge: Charge, actual: u64) -> Result<(), StoreError> {
         let (at, estimate) = (charge.at() / 1_000, charge.estimate().get());
-        let plan = self.plan();
+        let plan = self.plan_for(key);
         if charge.at() == UNRECORDED {
             // The store has no record to replace.
             return Ok(());
