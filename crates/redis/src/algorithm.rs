@@ -64,8 +64,8 @@ pub struct Plan {
     pub(crate) quotas: Quotas,
     /// The numbers after the charge, packed.
     numbers: Vec<u8>,
-    /// The text after the numbers.
-    shape: Option<String>,
+    /// The shape of a log and the size of its tail, after the numbers.
+    shape: Option<(Vec<u8>, String)>,
     /// Whether the charge is the cost, or what the one quota counts of it.
     sends_cost: bool,
 }
@@ -84,8 +84,8 @@ impl Plan {
         let mut numbers = SmallVec::<[u8; 128]>::from_slice(&packed(self.charge(cost)));
         numbers.extend_from_slice(&self.numbers);
         command.arg(&numbers[..]);
-        if let Some(shape) = &self.shape {
-            command.arg(shape);
+        if let Some((shape, size)) = &self.shape {
+            command.arg(&shape[..]).arg(size);
         }
         if peek {
             command.arg("peek");
@@ -96,6 +96,16 @@ impl Plan {
 /// A number as scripts unpack it: a double, which is exact up to 2^53.
 fn packed(number: u64) -> [u8; 8] {
     (number as f64).to_le_bytes()
+}
+
+/// The shape of the log of `quotas` quotas, and the size of its tail as a negative number: as
+/// `log.lua` says.
+fn shape_of(text: &str, quotas: usize) -> (Vec<u8>, String) {
+    let mut shape = text.as_bytes().to_vec();
+    let size = 112 + 16 * quotas + shape.len() + 16;
+    shape.extend(packed(quotas as u64));
+    shape.extend(packed(size as u64));
+    (shape, format!("-{size}"))
 }
 
 /// The window of `quota` in microseconds.
@@ -164,10 +174,11 @@ impl sealed::Rule for Log {
             shape.push(format!("{unit}{window}"));
             numbers.extend([requests, quota.limit(), window]);
         }
+        let quotas_count = quotas.len();
         Ok(Plan {
             quotas,
             numbers: numbers.into_iter().flat_map(packed).collect(),
-            shape: Some(shape.join(",")),
+            shape: Some(shape_of(&shape.join(","), quotas_count)),
             sends_cost: true,
         })
     }
@@ -290,7 +301,12 @@ mod tests {
                 let number = |n: &[u8; 8]| f64::from_le_bytes(*n).to_string();
                 arguments.extend(numbers.iter().map(number));
             } else {
-                arguments.push(String::from_utf8(bytes.into()).unwrap());
+                // Without the numbers at the end of a shape.
+                let text = match bytes.starts_with(b"p") && bytes.len() > 16 {
+                    true => &bytes[..bytes.len() - 16],
+                    false => bytes,
+                };
+                arguments.push(String::from_utf8(text.into()).unwrap());
             }
         }
         arguments.join(" ")
@@ -299,7 +315,7 @@ mod tests {
     #[test]
     fn the_log_receives_every_quota_and_its_longest_window() {
         let plan = Log::plan(quotas(&["100000/60s", "60req/250ms"])).unwrap();
-        let numbers = "7 120000 60000000 2 0 100000 60000000 1 60 250000 p60000000,r250000";
+        let numbers = "7 120000 60000000 2 0 100000 60000000 1 60 250000 p60000000,r250000 -177";
         assert_eq!(arguments(&plan, Cost::of::<7>(), false), numbers);
         let peek = format!("{numbers} peek");
         assert_eq!(arguments(&plan, Cost::of::<7>(), true), peek);

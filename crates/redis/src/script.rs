@@ -66,12 +66,10 @@ scripts! {
     DECIDE_GCRA: on_clock(CLOCK, GCRA),
     /// Probes the log.
     PROBE_LOG: probe(&[
-        ("rpush", ", 'x'"),
+        ("psetex", ", '2', 'x'"),
+        ("getrange", ", '0', '0'"),
+        ("setrange", ", '0', 'y'"),
         ("pexpire", ", '2'"),
-        ("lrange", ", '0', '0'"),
-        ("lset", ", '0', 'y'"),
-        ("llen", ""),
-        ("ltrim", ", '0', '0'"),
         ("pttl", ""),
     ]),
     /// Probes the two counters and GCRA.
