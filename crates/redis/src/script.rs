@@ -68,6 +68,7 @@ scripts! {
     PROBE_LOG: probe(&[
         ("psetex", ", '2', 'x'"),
         ("getrange", ", '0', '0'"),
+        ("strlen", ""),
         ("setrange", ", '0', 'y'"),
         ("pexpire", ", '2'"),
         ("pttl", ""),

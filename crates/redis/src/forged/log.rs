@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use windowpane_core::{Cost, Decision, Quota, Quotas, RateLimiter, Settle, Unit};
 use windowpane_mutex_log::MutexLog;
 
-use super::{FACTOR, Forged, Server, agreed, for_all, stretched};
+use super::{FACTOR, Forged, Server, agreed, for_all, for_some, stretched};
 use crate::algorithm::Log;
 use crate::algorithm::sealed::Rule;
 
@@ -111,6 +111,32 @@ fn the_log_decides_waits_and_settles_as_the_oracle_does() {
         prop::collection::vec(call(), 1..60),
     );
     for_all(stories, |(quotas, calls)| {
+        let quotas = Quotas::new(quotas.iter().copied()).unwrap();
+        compare(&server, "k", &quotas, calls);
+    });
+}
+
+/// Histories long enough that what is gone is dropped, on few quotas and at short steps.
+#[test]
+fn a_long_history_decides_as_the_oracle_does() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let step = prop_oneof![8 => 0..3_i64, 1 => -4..0_i64, 1 => 3..30_i64];
+    let cost = prop_oneof![30 => Just(1_u64), 1 => 1..5_u64];
+    let call = prop_oneof![
+        40 => (step, cost).prop_map(|(step, cost)| Call::Acquire { step, cost }),
+        1 => (0..4_usize, 0..6_u64).prop_map(|(place, actual)| Call::Settle { place, actual }),
+    ];
+    let limit = 5..60_u64;
+    let unit = prop_oneof![3 => Just(Unit::Permits), 1 => Just(Unit::Requests)];
+    let quota = (limit, 10..60_u64, unit).prop_map(|(l, w, u)| Quota::from_nanos(l, w, u).unwrap());
+    let quotas = prop_oneof![
+        3 => prop::collection::vec(quota.clone(), 1..2),
+        1 => prop::collection::vec(quota, 2..4),
+    ];
+    let stories = (quotas, prop::collection::vec(call, 250..400));
+    for_some(24, stories, |(quotas, calls)| {
         let quotas = Quotas::new(quotas.iter().copied()).unwrap();
         compare(&server, "k", &quotas, calls);
     });
@@ -234,16 +260,16 @@ fn what_is_no_log_is_left_alone() {
     let plan = Log::plan(quota_of("5/60s").into()).unwrap();
     let number = |n: f64| n.to_le_bytes().to_vec();
     let sized = |text: &[u8], n, size| [text, &number(n), &number(size)].concat();
-    let tail = [0; 128];
+    let tail = [0; 144];
     for foreign in [
         b"x".to_vec(),
         vec![0; 200],
-        sized(b"p1", 1.0, 18.0),
+        sized(b"p1", 1.0, 160.0),
         sized(&tail, 1.0, f64::NAN),
         sized(&tail, 1.0, 1e300),
-        sized(&tail, f64::INFINITY, 144.0),
-        sized(&tail, 0.5, 144.0),
-        sized(&tail, 1.0, 144.0),
+        sized(&tail, f64::INFINITY, 160.0),
+        sized(&tail, 0.5, 160.0),
+        sized(&tail, 1.0, 160.0),
     ] {
         let _: () = redis::cmd("SET")
             .arg("{k}")

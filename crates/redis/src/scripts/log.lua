@@ -3,23 +3,28 @@
 -- KEYS[1]  entries, all of one width, and the tail.
 --          An entry is its time and its cost, both doubles; or its time alone, as long as all costs
 --          are 1.
---          The tail is doubles, a part of the entries, and the shape:
+--          The tail is doubles and a part of the entries:
 --            latest    the latest recorded time
---            expires   until when the key lives at least
 --            count     of the entries
 --            first     of those that still count, from 0: those before it are dropped now and then
+--            used      what the first quota counted at the latest time, and
+--            oldest    the entry from which on it counted, from 0 at `first`
+--            expires   until when the key lives at least
+--            base      the first entry of the part below
 --            width     of an entry, in bytes: 8 or 16
---            ready     how many entries stand in the part below
---            used i    what quota i counted at the latest time, and
---            oldest i  the entry from which on it counted, from 0 at `first`: both n times
---            part      the entries from `first` on, 64 bytes, for a limiter of one quota
---            shape     the units and windows that these belong to, and two doubles: n, the number
---                      of quotas, and the size of the tail in bytes
--- ARGV[1]  packed doubles: cost, the longest life of a key in ms, the longest window, the number of
---          quotas, and of each whether it counts requests, its limit, its window in microseconds
--- ARGV[2]  the shape, with its two doubles
--- ARGV[3]  the size of the tail as a negative number
--- ARGV[4]  'peek', or nothing to acquire
+--            shape     a number that stands for the units and windows of the quotas
+--            used i    and
+--            oldest i  of each further quota
+--            part      entries from `base` on, or zeros after them: 64 bytes, so that a limiter of one
+--                      quota finds the oldest entry in the tail
+--            units     the sum of 2^(i-1) of each quota i that counts permits
+--            n         the number of quotas
+--            size      of the tail, in bytes: 160 and 16 for each further quota
+-- ARGV[1]  packed doubles: cost, the longest window, the first limit, whether this is one quota of
+--          permits (1), one of requests (2) or several (0), the shape, the longest life of a key in
+--          ms, the number of quotas, the units, and of each quota whether it counts requests, its
+--          limit, its window in microseconds
+-- ARGV[2]  'peek', or nothing to acquire
 -- returns  packed doubles: the wait or 0 if allowed or -1 if no wait helps, the time recorded under,
 --          the quota that denied it from 0, the wait until more remains or -1, and what is left of
 --          each quota
@@ -28,31 +33,41 @@
 -- tail follows it: one read and one write, whatever the number of entries and of those that expire.
 -- Integers only, all below 2^53: limits are at most 2^51 and what is used is at most 2^52.
 local call, key, pack, unpack_ = redis.call, KEYS[1], struct.pack, struct.unpack
-local cost, most, longest, quotas, requests, limit = unpack_('<dddddd', ARGV[1])
-local shape, peek = ARGV[2], ARGV[4]
+local cost, longest, limit, kind, shape = unpack_('<ddddd', ARGV[1])
+local peek = ARGV[2]
 local ZEROS = '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
 
-local tail = call('GETRANGE', key, ARGV[3], '-1')
+local size, from = 160, '-160'
+if kind == 0 then
+  size = 144 + 16 * unpack_('<d', ARGV[1], 49)
+  from = string.format('%d', -size)
+end
+local tail = call('GETRANGE', key, from, '-1')
+local at, latest, count, first, used, oldest = now, -longest, 0, 0, 0, 0
+local expires, base, width, found = 0, 0, 8, shape
 local empty = tail == ''
-local same = empty or string.sub(tail, 113 + 16 * quotas) == shape
-local at, latest, expires, count, first, width, ready, used = now, -longest, 0, 0, 0, 8, 0, 0
+if #tail == size then
+  latest, count, first, used, oldest, expires, base, width, found = unpack_('<ddddddddd', tail)
+end
+local same = empty or found == shape and #tail == size
 
 if not same then
   -- Written under other quotas: what it counted is counted again below.
-  tail = call('GETRANGE', key, '-16', '-1')
-  local n, size = 0, 0
-  if #tail == 16 then
-    n, size = unpack_('<dd', tail)
+  local n, bytes = 0, 0
+  if #tail >= 16 then
+    n, bytes = unpack_('<dd', tail, #tail - 15)
   end
-  if n >= 1 and n <= 4096 and size >= 130 + 16 * n and size < 1048576 and size % 1 == 0 then
-    tail = call('GETRANGE', key, string.format('%d', -size), '-1')
+  if n >= 1 and n <= 4096 and n % 1 == 0 and bytes == 144 + 16 * n then
+    tail = call('GETRANGE', key, string.format('%d', -bytes), '-1')
   end
-  if #tail ~= size or not string.match(tail, '^[pr]%d+', 113 + 16 * n) then
+  if #tail == bytes then
+    latest, count, first, used, oldest, expires, base, width = unpack_('<dddddddd', tail)
+  end
+  if #tail ~= bytes or width ~= 8 and width ~= 16 or call('STRLEN', key) ~= count * width + bytes then
     return redis.error_reply('WRONGSTATE the string at this key is not a log of windowpane')
   end
 end
 if not empty then
-  latest, expires, count, first, width, ready, used = unpack_('<ddddddd', tail)
   -- The time that counts: a clock that steps back creates no capacity.
   if latest > now then
     at = latest
@@ -63,41 +78,45 @@ end
 -- The short way, which answers as the long one below would: one quota, and of the entries that count
 -- the oldest is all that is asked for. It makes no functions and no tables, which cost more than all
 -- else here.
-if quotas == 1 and same then
-  local by_request = requests == 1
+if kind > 0 and same then
+  local by_request = kind == 2
   local charge = by_request and 1 or cost
   if empty and limit > 0 then
     if not peek then
       local entry = cost == 1 and pack('<d', now) or pack('<dd', now, cost)
-      local life = math.floor(longest / 800) + 2
+      local life, most = math.floor(longest / 800) + 2, unpack_('<d', ARGV[1], 41)
       life = life < most and life or most
       expires = now - now % 1000 + 1000 * life
-      entry = entry .. pack('<dddddddd', now, expires, 1, 0, #entry, 1, charge, 0) .. entry
-        .. string.sub(ZEROS, #entry + 1) .. shape
-      call('PSETEX', key, string.format('%d', life), entry)
+      local head = pack('<ddddddddd', now, 1, 0, charge, 0, expires, 0, #entry, shape)
+      local part = entry .. string.sub(ZEROS, #entry + 1)
+      call('PSETEX', key, string.format('%d', life), entry .. head .. part .. pack('<ddd', 2 - kind, 1, 160))
     end
     return pack('<ddddd', 0, now, 0, longest, limit - charge)
   elseif not empty and limit > 0 then
-    -- The part is read where it stands, in the tail. The newest entry counts, so there is always one.
-    local buffer, place, left, used, first = tail, 65, ready, used, first
-    local time, permits = nil, 1
+    -- The part is read where it stands. The newest entry counts, so there is always one.
+    local used, first, base, buffer, is_new = used, first, base, tail, false
+    local place, stop, time, permits = 73 + (first - base) * width, 137, nil, 1
     while true do
-      if left == 0 then
-        local to = (first + 8) * width
-        to = to < count * width and to or count * width
-        buffer, place = call('GETRANGE', key, string.format('%d', first * width), string.format('%d', to - 1)), 1
-        left = #buffer / width
+      if place >= stop then
+        local to = first * width + (is_new and 4096 or 64)
+        to = string.format('%d', (to < count * width and to or count * width) - 1)
+        buffer = call('GETRANGE', key, string.format('%d', first * width), to)
+        place, stop, is_new = 1, #buffer + 1, true
       end
       if width == 8 then
         time = unpack_('<d', buffer, place)
       else
         time, permits = unpack_('<dd', buffer, place)
       end
-      if at - time < longest then
+      if time == 0 and not is_new then
+        -- Here the part ends.
+        place = stop
+      elseif at - time < longest then
         break
+      else
+        used = used - (by_request and 1 or permits)
+        first, place = first + 1, place + width
       end
-      used = used - (by_request and 1 or permits)
-      first, left, place = first + 1, left - 1, place + width
     end
     local wait, excess, remains = time + longest - now, used + charge - limit, limit - used
     if by_request then
@@ -109,30 +128,37 @@ if quotas == 1 and same then
       elseif excess <= 0 and peek then
         return pack('<ddddd', 0, now, 0, wait, -excess)
       elseif excess <= 0 and (width == 16 or cost == 1) and (first < 64 or first * 3 < count) then
-        local entry = width == 8 and pack('<d', now) or pack('<dd', now, cost)
-        local room = 64 / width
-        local part = string.sub(buffer, place, place + (left < room and left or room) * width - 1)
-        if left < room and left == count - first then
-          part, left = part .. entry, left + 1
+        local rest
+        if is_new or expires < now + longest then
+          local part = string.sub(tail, 73, 136)
+          if is_new then
+            base, part = first, string.sub(buffer, place, place + 63)
+            part = part .. string.sub(ZEROS, #part + 1)
+          end
+          if expires < now + longest then
+            local life, most = math.floor(longest / 800) + 2, unpack_('<d', ARGV[1], 41)
+            life = life < most and life or most
+            expires = now - now % 1000 + 1000 * life
+            call('PEXPIRE', key, string.format('%d', life))
+          end
+          rest = pack('<ddddd', 0, expires, base, width, shape) .. part .. string.sub(tail, 137)
+        else
+          rest = string.sub(tail, 33)
         end
-        if #part < 64 then
-          part = part .. string.sub(ZEROS, #part + 1)
+        local place = string.format('%d', count * width)
+        count, used = count + 1, used + charge
+        if width == 8 then
+          call('SETRANGE', key, place, pack('<ddddd', now, now, count, first, used) .. rest)
+        else
+          call('SETRANGE', key, place, pack('<dddddd', now, cost, now, count, first, used) .. rest)
         end
-        if expires < now + longest then
-          local life = math.floor(longest / 800) + 2
-          life = life < most and life or most
-          expires = now - now % 1000 + 1000 * life
-          call('PEXPIRE', key, string.format('%d', life))
-        end
-        left = left < room and left or room
-        local head = pack('<dddddddd', now, expires, count + 1, first, width, left, used + charge, 0)
-        call('SETRANGE', key, string.format('%d', count * width), entry .. head .. part .. shape)
         return pack('<ddddd', 0, now, 0, wait, -excess)
       end
     end
   end
 end
 
+local most, quotas, units = unpack_('<ddd', ARGV[1], 41)
 local function bytes(from, to)
   return call('GETRANGE', key, string.format('%d', from), string.format('%d', to - 1))
 end
@@ -147,12 +173,20 @@ local function life()
   return string.format('%d', life)
 end
 
-local function padded(part)
-  return part .. string.sub(ZEROS, #part + 1)
+local counts = {used, oldest}
+
+-- The tail of a string of `count` entries.
+local function tail_of(count, part)
+  local head = pack('<ddddddddd', at, count, first, counts[1], counts[2], expires, base, width, shape)
+  for i = 3, #counts do
+    head = head .. pack('<d', counts[i])
+  end
+  head = head .. part .. string.sub(ZEROS, #part + 1)
+  return head .. pack('<ddd', units, quotas, 144 + 16 * quotas)
 end
 
--- Writes what still counts and the request into a new string. `counted` are the quotas' numbers.
-local function write_again(counted)
+-- Writes what still counts and the request into a new string.
+local function write_again()
   local old = empty and '' or bytes(first * width, count * width)
   local wide = (width == 16 and not empty or cost ~= 1) and 16 or 8
   if wide ~= width and #old > 0 then
@@ -163,24 +197,24 @@ local function write_again(counted)
     old = table.concat(wider)
   end
   local value = old .. (wide == 8 and pack('<d', at) or pack('<dd', at, cost))
-  local n, life = #value / wide, life()
-  local part = string.sub(value, 1, 64)
-  local head = pack('<dddddd', at, expires, n, 0, wide, math.min(n, 64 / wide))
-  call('PSETEX', key, life, value .. head .. counted .. padded(part) .. shape)
+  local life = life()
+  first, base, width = 0, 0, wide
+  call('PSETEX', key, life, value .. tail_of(#value / wide, string.sub(value, 1, 64)))
 end
 
 -- The server's clock was set back. In two windows all of this is over, whatever it says then.
 local function shorten_life()
   if at - now > longest and call('PTTL', key) > most then
     call('PEXPIRE', key, string.format('%d', most))
-    call('SETRANGE', key, string.format('%d', count * width + 8), pack('<d', 0))
+    call('SETRANGE', key, string.format('%d', count * width + 40), pack('<d', 0))
   end
 end
 
 -- Several quotas, or others than before, or what is rare.
-local format = '<' .. string.rep('dd', quotas)
-local told_of = {unpack_('<dddd' .. string.rep('ddd', quotas), ARGV[1])}
-local counts = same and not empty and {unpack_(format, tail, 49)} or {}
+local told_of = {unpack_('<' .. string.rep('ddd', quotas), ARGV[1], 65)}
+for q = 2, same and not empty and quotas or 1 do
+  counts[2 * q - 1], counts[2 * q] = unpack_('<dd', tail, 41 + 16 * q)
+end
 local live = empty and 0 or count - first
 
 -- Entry i as time and cost, read in growing chunks; past the end it is the request itself.
@@ -219,8 +253,8 @@ end
 local times, costs = {}, {}
 local told, denier = 0, 0
 for q = 1, quotas do
-  local requests = told_of[2 + 3 * q] == 1
-  local limit, window = told_of[3 + 3 * q], told_of[4 + 3 * q]
+  local requests = told_of[3 * q - 2] == 1
+  local limit, window = told_of[3 * q - 1], told_of[3 * q]
   local used, oldest, time, permits = 0, 0, at, cost
   if empty then
     -- Nothing to count.
@@ -261,13 +295,13 @@ end
 -- What is left, of all quotas of permits and of all of requests.
 local reply, permits, calls = {told, at, denier, 0}, nil, nil
 for q = 1, quotas do
-  local requests = told_of[2 + 3 * q] == 1
+  local requests = told_of[3 * q - 2] == 1
   local used = counts[2 * q - 1]
   if told == 0 then
     used = used + (requests and 1 or cost)
     counts[2 * q - 1] = used
   end
-  local left = told_of[3 + 3 * q] - used
+  local left = told_of[3 * q - 1] - used
   if left < 0 then
     left = 0
   end
@@ -282,7 +316,7 @@ end
 -- When the largest cost that fits becomes larger: when each quota has room for it.
 local remaining, more = calls == 0 and 0 or permits or calls, 0
 for q = 1, quotas do
-  local limit, requests = told_of[3 + 3 * q], told_of[2 + 3 * q] == 1
+  local limit, requests = told_of[3 * q - 1], told_of[3 * q - 2] == 1
   local wanted = (requests and permits) and 1 or remaining + 1
   local excess = counts[2 * q - 1] + wanted - limit
   if wanted > limit or more < 0 then
@@ -292,8 +326,8 @@ for q = 1, quotas do
     if not requests and excess > costs[q] or requests and excess > 1 then
       time = frees(counts[2 * q], excess, requests)
     end
-    if time + told_of[4 + 3 * q] - now > more then
-      more = time + told_of[4 + 3 * q] - now
+    if time + told_of[3 * q] - now > more then
+      more = time + told_of[3 * q] - now
     end
   end
 end
@@ -314,17 +348,15 @@ if told == 0 then
     counts[2 * q] = counts[2 * q] - gone
   end
   first = first + gone
-  local counted = pack(format, unpack(counts, 1, 2 * quotas))
   if empty or not same or width == 8 and cost ~= 1 or first >= 64 and first * 3 >= count then
-    write_again(counted)
+    write_again()
   else
     if at > now or expires < now + longest then
       call('PEXPIRE', key, life())
     end
+    base = first
     local entry = width == 8 and pack('<d', at) or pack('<dd', at, cost)
-    local head = pack('<dddddd', at, expires, count + 1, first, width, 0)
-    local value = entry .. head .. counted .. padded('') .. shape
-    call('SETRANGE', key, string.format('%d', count * width), value)
+    call('SETRANGE', key, string.format('%d', count * width), entry .. tail_of(count + 1, ''))
   end
 else
   shorten_life()

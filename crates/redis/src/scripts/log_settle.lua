@@ -14,25 +14,31 @@ local function write(from, value)
   call('SETRANGE', key, string.format('%d', from), value)
 end
 
-local tail = bytes(-16, -1)
+local tail = bytes(-160, -1)
 if tail == '' then
   return 0
 end
 local n, size = 0, 0
-if #tail == 16 then
-  n, size = unpack_('<dd', tail)
+if #tail >= 16 then
+  n, size = unpack_('<dd', tail, #tail - 15)
 end
-if n >= 1 and n <= 4096 and size >= 130 + 16 * n and size < 1048576 and size % 1 == 0 then
+if n > 1 and n <= 4096 and n % 1 == 0 and size == 144 + 16 * n then
   tail = bytes(-size, -1)
 end
-if #tail ~= size or not string.match(tail, '^[pr]%d+', 113 + 16 * n) then
+local latest, count, first, used, oldest, expires, _, width, shape = 0, 0, 0, 0, 0, 0, 0, 0, 0
+if #tail == size and size == 144 + 16 * n then
+  latest, count, first, used, oldest, expires, _, width, shape = unpack_('<ddddddddd', tail)
+end
+if width ~= 8 and width ~= 16 or call('STRLEN', key) ~= count * width + size then
   return redis.error_reply('WRONGSTATE the string at this key is not a log of windowpane')
 end
-local _, _, count, first, width, ready = unpack_('<dddddd', tail)
-local state = {unpack_('<' .. string.rep('dd', n), tail, 49)}
-local units = {}
-for unit in string.gmatch(string.sub(tail, 113 + 16 * n, -17), '%a') do
-  units[#units + 1] = unit
+local state = {used, oldest}
+for i = 3, 2 * n do
+  state[i] = unpack_('<d', tail, 49 + 8 * i)
+end
+local units = unpack_('<d', tail, #tail - 23)
+local function of_permits(q)
+  return math.floor(units / 2 ^ (q - 1)) % 2 == 1
 end
 
 local function entry(i)
@@ -69,36 +75,34 @@ end
 
 -- What is used stays below 2^52, so that every sum is a whole number.
 for q = 1, n do
-  if units[q] == 'p' and low - first >= state[2 * q] then
+  if of_permits(q) and low - first >= state[2 * q] then
     more = math.min(more, 4503599627370496 - state[2 * q - 1])
   end
 end
 for q = 1, n do
-  if units[q] == 'p' and low - first >= state[2 * q] then
+  if of_permits(q) and low - first >= state[2 * q] then
     state[2 * q - 1] = state[2 * q - 1] + more
   end
 end
 local actual = estimate + more
-local counted = pack('<' .. string.rep('dd', n), unpack(state, 1, 2 * n))
-local part = string.sub(tail, 49 + 16 * n, 112 + 16 * n)
-if width == 8 and actual ~= 1 then
+local wide = actual ~= 1 and 16 or width
+-- Without its part the tail says nothing of entries: the next call reads them where they stand.
+local head = pack('<ddddddddd', latest, count, first, state[1], state[2], expires, first, wide, shape)
+for i = 3, 2 * n do
+  head = head .. pack('<d', state[i])
+end
+local after = head .. string.rep('\0', 64) .. string.sub(tail, -24)
+if wide ~= width then
   -- Each entry has its cost from here on. The string becomes longer, so nothing of the old is left.
   local old, wider = bytes(0, count * 8 - 1), {}
   for i = 0, count - 1 do
     wider[i + 1] = string.sub(old, 1 + 8 * i, 8 + 8 * i) .. pack('<d', i == low and actual or 1)
   end
-  wider = table.concat(wider)
-  ready = ready > 4 and 4 or ready
-  part = string.sub(wider, 1 + 16 * first, 16 * (first + ready))
-  part = part .. string.rep('\0', 64 - #part)
-  local head = string.sub(tail, 1, 32) .. pack('<dd', 16, ready)
-  write(0, wider .. head .. counted .. part .. string.sub(tail, 113 + 16 * n))
-elseif width == 16 then
-  local place = low - first
-  if place < ready then
-    part = string.sub(part, 1, 16 * place + 8) .. pack('<d', actual) .. string.sub(part, 16 * place + 17)
+  write(0, table.concat(wider) .. after)
+else
+  if width == 16 then
+    write(16 * low + 8, pack('<d', actual))
   end
-  write(16 * low + 8, pack('<d', actual))
-  write(16 * count + 48, counted .. part)
+  write(width * count, after)
 end
 return 1
