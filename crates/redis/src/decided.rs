@@ -1,5 +1,7 @@
 //! A decision that says what made it.
 
+use std::fmt;
+
 use windowpane_core::{AcquireError, Allowed, Answer, Cost, Rejected, Status};
 
 use crate::policy::UNRECORDED;
@@ -31,6 +33,18 @@ pub enum By {
         /// because it has to name one.
         by_quota: bool,
     },
+}
+
+impl fmt::Display for By {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            By::Store => f.write_str("the store"),
+            By::DenyCache => f.write_str("the deny cache"),
+            By::Policy { reason, .. } => {
+                write!(f, "the policy, because the store is unavailable: {reason}")
+            }
+        }
+    }
 }
 
 impl Decided {

@@ -297,7 +297,7 @@ async fn a_wrong_type_at_one_key_affects_no_other() {
         let By::Policy { reason, .. } = decided.by else {
             panic!("the store cannot decide: {decided:?}");
         };
-        assert!(reason.contains("WRONGTYPE"), "{reason}");
+        assert!(reason.contains("WRONGSTATE"), "{reason}");
         for result in [
             counter.decide("k", Cost::ONE).await,
             gcra.decide("k", Cost::ONE).await,

@@ -152,3 +152,73 @@ async fn mended_rights_end_the_outage() {
     wait_for(|| store.health().is_ok()).await;
     assert!(limiter.decide("other", Cost::ONE).await.is_ok());
 }
+
+/// Somebody persists a key; the next request a window later gives it a life again.
+async fn a_life_is_given_again<A: Algorithm>(server: &Server) {
+    let store = support::store(&server.url()).await;
+    let limiter = RedisLimiter::<A>::builder(store, "5/400ms").deny_cache(0);
+    let limiter = limiter.build().unwrap();
+    let key = limiter.key_in_store("k");
+    assert!(limiter.decide("k", Cost::ONE).await.is_ok());
+    let mut connection = server.connection();
+    let persisted: i64 = redis::cmd("PERSIST")
+        .arg(&key)
+        .query(&mut connection)
+        .unwrap();
+    assert_eq!(persisted, 1);
+    tokio::time::sleep(Duration::from_millis(420)).await;
+    assert!(limiter.decide("k", Cost::ONE).await.is_ok());
+    server.check_lives(Duration::from_millis(400));
+}
+
+#[tokio::test]
+async fn a_persisted_key_has_a_life_again_a_window_later() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    a_life_is_given_again::<Log>(&server).await;
+    a_life_is_given_again::<TwoCounter>(&server).await;
+    a_life_is_given_again::<Gcra>(&server).await;
+}
+
+async fn memory_of<A: Algorithm>(server: &Server) {
+    let store = support::store(&server.url()).await;
+    let rows = PAGE.lines().filter_map(|line| {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        match cells[..] {
+            ["", name, entries, bytes, ""] if name == A::NAME => {
+                Some((entries.parse().unwrap(), bytes.parse().unwrap()))
+            }
+            _ => None,
+        }
+    });
+    let rows: Vec<(u64, f64)> = rows.collect();
+    assert!(!rows.is_empty());
+    for (entries, bytes) in rows {
+        let limiter = RedisLimiter::<A>::builder(store.clone(), "20000/1h").deny_cache(0);
+        let limiter = limiter.build().unwrap();
+        limiter.reset("client-12345").await.unwrap();
+        for _ in 0..entries {
+            assert!(limiter.try_acquire("client-12345").await.is_ok());
+        }
+        let mut usage = redis::cmd("MEMORY");
+        usage.arg("USAGE").arg(limiter.key_in_store("client-12345"));
+        let used: f64 = usage.query(&mut server.connection()).unwrap();
+        let share = used / bytes;
+        assert!(
+            (0.6..1.5).contains(&share),
+            "{} {entries}: {used} {bytes}",
+            A::NAME
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_memory_of_a_key_is_as_the_page_says() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    memory_of::<Log>(&server).await;
+    memory_of::<TwoCounter>(&server).await;
+    memory_of::<Gcra>(&server).await;
+}
