@@ -154,6 +154,14 @@ pub enum AcquireError {
         /// What happened.
         reason: String,
     },
+    /// The store is unavailable, and its policy denies until it may be reached again. No quota denied.
+    #[error("denied because the store is unavailable ({reason}): retry after {retry_after:?}")]
+    DeniedByPolicy {
+        /// The wait until the store may be reached again.
+        retry_after: Duration,
+        /// What happened.
+        reason: String,
+    },
     /// The key's quotas cannot be held by the store's algorithm.
     // Not a source: the text contains its own, and a chain of causes would repeat it.
     #[error("the key's quotas cannot be held: {0}")]

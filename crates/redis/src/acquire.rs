@@ -6,7 +6,6 @@ use windowpane_core::{
 
 use crate::algorithm::{Algorithm, Plan, Settles};
 use crate::limiter::RedisLimiter;
-use crate::policy::UNRECORDED;
 
 impl<A: Algorithm> RedisLimiter<A> {
     /// Takes one permit for `key` now, if all quotas have one left. One round trip at most.
@@ -43,7 +42,7 @@ impl<A: Algorithm> RedisLimiter<A> {
         let cost = Cost::new(cost).ok_or(AcquireError::ZeroCost)?;
         let (epoch, plan) = self.plan_of(key);
         match self.decide_by(&plan, epoch, key, cost).await {
-            Ok(decided) => decided.answer.into_result(cost, |at| at != UNRECORDED),
+            Ok(decided) => decided.into_result(cost),
             Err(error) => Err(of_store(error, &plan).into()),
         }
     }
@@ -55,7 +54,7 @@ impl<A: Algorithm> RedisLimiter<A> {
     /// [`Rejected`], with what is left if a quota would deny.
     pub async fn peek(&self, key: &str, cost: u64) -> Result<(Allowed, Status), Rejected> {
         let cost = Cost::new(cost).ok_or(AcquireError::ZeroCost)?;
-        let plan = self.plan();
+        let plan = self.plan_for(key);
         match self.peek_by(&plan, key, cost).await {
             Ok(answer) => answer.into_result(cost, |_| true),
             Err(error) => Err(of_store(error, &plan).into()),
@@ -73,7 +72,7 @@ impl<A: Algorithm> RedisLimiter<A> {
         })
     }
 
-    /// Returns the quotas in force.
+    /// Returns the quotas in force for every key without a [tier](crate::Builder::tiers).
     pub fn quotas(&self) -> Quotas {
         self.plan().quotas.clone()
     }
@@ -96,7 +95,7 @@ impl<A: Settles> RedisLimiter<A> {
             return Ok(());
         };
         let settled = AsyncKeyedSettle::settle(self, key, charge, actual).await;
-        settled.map_err(|error| of_store(error, &self.plan()))
+        settled.map_err(|error| of_store(error, &self.plan_for(key)))
     }
 }
 

@@ -6,11 +6,15 @@ use windowpane_core::{Cost, Quota, Quotas, Unit};
 
 use crate::error::ConfigError;
 use crate::script::{
-    DECIDE_GCRA, DECIDE_LOG, DECIDE_TWO_COUNTER, SETTLE_LOG, SETTLE_TWO_COUNTER, Script,
+    DECIDE_GCRA, DECIDE_LOG, DECIDE_TWO_COUNTER, PROBE_LOG, PROBE_STRING, SETTLE_LOG,
+    SETTLE_TWO_COUNTER, Script,
 };
 
 /// The largest number that a script holds without rounding.
 const EXACT: u64 = 1 << 53;
+
+/// The most quotas of a log: a script holds a bit of each in a number.
+const LOG_QUOTAS: usize = 32;
 
 /// The largest limit and charge: sums of them stay exact.
 pub(crate) const LARGEST_COUNT: u64 = EXACT / 4;
@@ -47,6 +51,8 @@ pub(crate) mod sealed {
         fn plan(quotas: Quotas) -> Result<Plan, ConfigError>;
         #[doc(hidden)]
         fn decide() -> &'static Script;
+        #[doc(hidden)]
+        fn probe() -> &'static Script;
     }
 
     pub trait Settle {
@@ -61,8 +67,6 @@ pub struct Plan {
     pub(crate) quotas: Quotas,
     /// The numbers after the charge, packed.
     numbers: Vec<u8>,
-    /// The text after the numbers.
-    shape: Option<String>,
     /// Whether the charge is the cost, or what the one quota counts of it.
     sends_cost: bool,
 }
@@ -81,9 +85,6 @@ impl Plan {
         let mut numbers = SmallVec::<[u8; 128]>::from_slice(&packed(self.charge(cost)));
         numbers.extend_from_slice(&self.numbers);
         command.arg(&numbers[..]);
-        if let Some(shape) = &self.shape {
-            command.arg(shape);
-        }
         if peek {
             command.arg("peek");
         }
@@ -93,6 +94,12 @@ impl Plan {
 /// A number as scripts unpack it: a double, which is exact up to 2^53.
 fn packed(number: u64) -> [u8; 8] {
     (number as f64).to_le_bytes()
+}
+
+/// A number below 2^53 that stands for the units and windows in `text`: the FNV-1a hash.
+fn shape_of(text: &str) -> u64 {
+    let add = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, add) >> 11
 }
 
 /// The window of `quota` in microseconds.
@@ -115,6 +122,7 @@ fn single(algorithm: &'static str, quotas: &Quotas) -> Result<(Quota, u64), Conf
         _ => Err(ConfigError::TooManyQuotas {
             algorithm,
             given: quotas.len(),
+            most: 1,
         }),
     }
 }
@@ -143,9 +151,13 @@ impl Algorithm for Log {
 impl sealed::Rule for Log {
     fn plan(quotas: Quotas) -> Result<Plan, ConfigError> {
         let longest = quotas.longest_window() / 1_000;
-        let mut numbers = vec![longest_life(longest), longest, quotas.len() as u64];
-        let mut shape = Vec::new();
-        for quota in quotas.iter() {
+        let kind = match quotas[..] {
+            [quota] if quota.unit() == Unit::Permits => 1,
+            [_] => 2,
+            _ => 0,
+        };
+        let (mut text, mut units, mut triples) = (Vec::new(), 0, Vec::new());
+        for (place, quota) in quotas.iter().enumerate() {
             // Settled charges may exceed the limit; the script caps them at twice the largest.
             at_most(
                 Self::NAME,
@@ -158,19 +170,37 @@ impl sealed::Rule for Log {
                 _ => ("p", 0),
             };
             let window = micros(quota)?;
-            shape.push(format!("{unit}{window}"));
-            numbers.extend([requests, quota.limit(), window]);
+            text.push(format!("{unit}{window}"));
+            if requests == 0 && place < LOG_QUOTAS {
+                units += 1 << place;
+            }
+            triples.extend([requests, quota.limit(), window]);
         }
+        if quotas.len() > LOG_QUOTAS {
+            return Err(ConfigError::TooManyQuotas {
+                algorithm: Self::NAME,
+                given: quotas.len(),
+                most: LOG_QUOTAS,
+            });
+        }
+        let shape = shape_of(&text.join(","));
+        let life = longest_life(longest);
+        let mut numbers = vec![longest, quotas[0].limit(), kind, shape, life];
+        numbers.extend([quotas.len() as u64, units]);
+        numbers.extend(triples);
         Ok(Plan {
             quotas,
             numbers: numbers.into_iter().flat_map(packed).collect(),
-            shape: Some(shape.join(",")),
             sends_cost: true,
         })
     }
 
     fn decide() -> &'static Script {
         &DECIDE_LOG
+    }
+
+    fn probe() -> &'static Script {
+        &PROBE_LOG
     }
 }
 
@@ -198,7 +228,6 @@ impl sealed::Rule for TwoCounter {
         let numbers = [longest_life(window), quota.limit(), window];
         Ok(Plan {
             numbers: numbers.into_iter().flat_map(packed).collect(),
-            shape: None,
             quotas,
             sends_cost: false,
         })
@@ -206,6 +235,10 @@ impl sealed::Rule for TwoCounter {
 
     fn decide() -> &'static Script {
         &DECIDE_TWO_COUNTER
+    }
+
+    fn probe() -> &'static Script {
+        &PROBE_STRING
     }
 }
 
@@ -236,7 +269,6 @@ impl sealed::Rule for Gcra {
         let numbers = [longest_life(window), quota.limit(), interval, tolerance];
         Ok(Plan {
             numbers: numbers.into_iter().flat_map(packed).collect(),
-            shape: None,
             quotas,
             sends_cost: false,
         })
@@ -244,6 +276,10 @@ impl sealed::Rule for Gcra {
 
     fn decide() -> &'static Script {
         &DECIDE_GCRA
+    }
+
+    fn probe() -> &'static Script {
+        &PROBE_STRING
     }
 }
 
@@ -284,8 +320,11 @@ mod tests {
     #[test]
     fn the_log_receives_every_quota_and_its_longest_window() {
         let plan = Log::plan(quotas(&["100000/60s", "60req/250ms"])).unwrap();
-        let numbers = "7 120000 60000000 2 0 100000 60000000 1 60 250000 p60000000,r250000";
-        assert_eq!(arguments(&plan, Cost::of::<7>(), false), numbers);
+        let shape = shape_of("p60000000,r250000");
+        assert!(shape < EXACT && shape != shape_of("p60000000,p250000"));
+        let numbers =
+            &format!("7 60000000 100000 0 {shape} 120000 2 1 0 100000 60000000 1 60 250000");
+        assert_eq!(&arguments(&plan, Cost::of::<7>(), false), numbers);
         let peek = format!("{numbers} peek");
         assert_eq!(arguments(&plan, Cost::of::<7>(), true), peek);
     }

@@ -49,7 +49,8 @@ counters! {
         server_errors,
         /// Calls whose connection broke while they waited.
         broken,
-        /// Calls that ended at once because there was no connection.
+        /// Calls that ended at once because there was no connection, or because the server refuses
+        /// a command to this user.
         not_sent,
         /// Connections that were made.
         connections,

@@ -53,6 +53,8 @@ struct Remembered {
     more_at: Option<Instant>,
     quota: usize,
     left: PerQuota,
+    /// The quotas that denied: a key may have others since.
+    quotas: Quotas,
 }
 
 impl DenyCache {
@@ -99,7 +101,8 @@ impl DenyCache {
         }
         let shard = self.shard(key);
         let remembered = shard.denials.get(key)?;
-        if now >= remembered.until || cost != remembered.cost || shard.epoch != epoch {
+        let is_same = cost == remembered.cost && *quotas == remembered.quotas;
+        if now >= remembered.until || !is_same || shard.epoch != epoch {
             return None;
         }
         let wait = |at: Instant| nanos(at.saturating_duration_since(now)).max(1);
@@ -150,6 +153,7 @@ impl DenyCache {
                 .more_after
                 .and_then(|more| answered.checked_add(Duration::from_nanos(more))),
             quota: denied.quota(),
+            quotas: answer.quotas.clone(),
             left: PerQuota::from_slice(answer.detailed.remaining_per_quota()),
         };
         let mut shard = self.shard(key);

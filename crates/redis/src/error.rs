@@ -10,13 +10,15 @@ pub enum ConfigError {
     /// The quotas are malformed, or there is none.
     #[error(transparent)]
     Quotas(#[from] BuildError),
-    /// The algorithm holds one quota.
-    #[error("{algorithm} holds one quota, not {given}: for several use the log")]
+    /// The algorithm holds fewer quotas: one, or 32 in the log.
+    #[error("{algorithm} holds {}, not {given}{}", if *.most == 1 { "one quota".into() } else { format!("{most} quotas") }, if *.most == 1 { ": for several use the log" } else { "" })]
     TooManyQuotas {
         /// The algorithm's name.
         algorithm: &'static str,
         /// The number given.
         given: usize,
+        /// The most that it holds.
+        most: usize,
     },
     /// A window that is not a whole number of microseconds.
     #[error(

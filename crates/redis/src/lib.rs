@@ -6,6 +6,7 @@ mod acquire;
 mod algorithm;
 mod builder;
 mod counters;
+mod decided;
 mod deny_cache;
 mod error;
 #[cfg(test)]
@@ -15,12 +16,14 @@ mod policy;
 mod reply;
 mod script;
 mod store;
+mod tiers;
 
 pub use algorithm::{Algorithm, Gcra, Log, Settles, TwoCounter};
 pub use builder::{Builder, DENY_CACHE};
 pub use counters::{LimiterStats, StoreStats};
+pub use decided::{By, Decided};
 pub use error::{ConfigError, ConnectError};
-pub use limiter::{By, Decided, RedisLimiter};
+pub use limiter::RedisLimiter;
 pub use policy::{WhenUnavailable, share};
 #[cfg(any(feature = "tls-rustls", feature = "tls-native"))]
 pub use store::Tls;

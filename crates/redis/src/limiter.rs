@@ -14,11 +14,13 @@ use windowpane_core::{
 use crate::algorithm::{Algorithm, LARGEST_COUNT, Plan, Settles};
 use crate::builder::Builder;
 use crate::counters::{LimiterCounters, LimiterStats};
+use crate::decided::{By, Decided};
 use crate::deny_cache::DenyCache;
 use crate::error::ConfigError;
-use crate::policy::{UNRECORDED, WhenUnavailable};
+use crate::policy::{ByPolicy, UNRECORDED, WhenUnavailable};
 use crate::reply;
-use crate::store::{Failure, Store};
+use crate::store::{Failure, Probe, Store};
+use crate::tiers::Tiers;
 
 /// A rate limiter whose keys are in a [`Store`], so that every machine that shares the store shares
 /// the quotas. `A` is the algorithm: [`Log`](crate::Log), [`TwoCounter`](crate::TwoCounter) or
@@ -47,37 +49,14 @@ pub struct RedisLimiter<A> {
 
 struct Inner {
     store: Store,
+    /// What the server lets this limiter run.
+    probe: Arc<Probe>,
     prefix: String,
     plan: RwLock<Arc<Plan>>,
+    tiers: Tiers,
     when_unavailable: WhenUnavailable,
     deny_cache: DenyCache,
     counters: LimiterCounters,
-}
-
-/// A decision, and what made it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[must_use = "a decision that is not read limits nothing"]
-#[non_exhaustive]
-pub struct Decided {
-    /// The decision and what remains.
-    pub answer: Answer,
-    /// What made the decision.
-    pub by: By,
-}
-
-/// What made a decision.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum By {
-    /// The store.
-    Store,
-    /// The deny cache: the store had denied this cost, and the time to retry has not come.
-    DenyCache,
-    /// The [policy](WhenUnavailable), because the store is unavailable.
-    Policy {
-        /// What happened.
-        reason: String,
-    },
 }
 
 impl<A: Algorithm> RedisLimiter<A> {
@@ -112,14 +91,18 @@ impl<A: Algorithm> RedisLimiter<A> {
         store: Store,
         prefix: String,
         plan: Plan,
+        tiers: Tiers,
         when_unavailable: WhenUnavailable,
         deny_cache: DenyCache,
     ) -> Self {
+        let probe = Probe::new(A::probe(), format!("{prefix}:{}:probe", A::NAME));
         RedisLimiter {
             inner: Arc::new(Inner {
+                probe: store.add_probe(probe),
                 store,
                 prefix,
                 plan: RwLock::new(Arc::new(plan)),
+                tiers,
                 when_unavailable,
                 deny_cache,
                 counters: LimiterCounters::default(),
@@ -128,7 +111,8 @@ impl<A: Algorithm> RedisLimiter<A> {
         }
     }
 
-    /// Changes the quotas, from this process's next decision on. What was accepted is kept and counts
+    /// Changes the quotas of every key without a [tier](Builder::tiers), from this process's next
+    /// decision on. What was accepted is kept and counts
     /// against the new quotas. Processes with different quotas on the same keys each decide by their
     /// own.
     ///
@@ -158,6 +142,13 @@ impl<A: Algorithm> RedisLimiter<A> {
         format!("{}:{}:{{{key}}}", self.inner.prefix, A::NAME)
     }
 
+    /// The quotas of `key`.
+    pub(crate) fn plan_for(&self, key: &str) -> Arc<Plan> {
+        let tier = self.inner.tiers.of(key);
+        tier.cloned().unwrap_or_else(|| self.plan())
+    }
+
+    /// The quotas of every key without a tier.
     pub(crate) fn plan(&self) -> Arc<Plan> {
         let plan = self.inner.plan.read().unwrap_or_else(|e| e.into_inner());
         plan.clone()
@@ -179,7 +170,7 @@ impl<A: Algorithm> RedisLimiter<A> {
     pub(crate) fn plan_of(&self, key: &str) -> (u64, Arc<Plan>) {
         // Before the plan: what is denied under a plan that is changed meanwhile is of an epoch past.
         let epoch = self.inner.deny_cache.epoch(key);
-        (epoch, self.plan())
+        (epoch, self.plan_for(key))
     }
 
     /// [`decide`](Self::decide) by `plan`, read together with `epoch`.
@@ -190,6 +181,8 @@ impl<A: Algorithm> RedisLimiter<A> {
         key: &str,
         cost: Cost,
     ) -> Result<Decided, StoreError> {
+        // Calls that end without the store never wait. In a loop they would starve other tasks.
+        tokio::task::consume_budget().await;
         let started = Instant::now();
         let Inner {
             deny_cache,
@@ -247,12 +240,12 @@ impl<A: Algorithm> RedisLimiter<A> {
             .when_unavailable
             .decide(quotas, key, cost, retry_after)
         {
-            Ok(answer) => {
+            Ok(ByPolicy { answer, by_quota }) => {
                 match answer.detailed.is_allowed() {
                     true => counters.allowed_by_policy.add(),
                     false => counters.denied_by_policy.add(),
                 }
-                let by = By::Policy { reason };
+                let by = By::Policy { reason, by_quota };
                 Ok(Decided { answer, by })
             }
             Err(Some(error)) => Err(error),
@@ -266,7 +259,7 @@ impl<A: Algorithm> RedisLimiter<A> {
     /// # Errors
     /// [`StoreError::Request`], [`StoreError::Unavailable`].
     pub async fn peek_detailed(&self, key: &str, cost: Cost) -> Result<Answer, StoreError> {
-        self.peek_by(&self.plan(), key, cost).await
+        self.peek_by(&self.plan_for(key), key, cost).await
     }
 
     pub(crate) async fn peek_by(
@@ -306,6 +299,9 @@ impl<A: Algorithm> RedisLimiter<A> {
         let key = self.key_in_store(key);
         let arguments = |command: &mut Cmd| plan.add_arguments(command, cost, peek);
         let store = &self.inner.store;
+        if let Some(reason) = self.inner.probe.refused() {
+            return Err(store.not_sent(&reason));
+        }
         let value = store
             .run(A::decide(), key.as_bytes(), arguments, started)
             .await?;
@@ -333,8 +329,8 @@ impl<A> Clone for RedisLimiter<A> {
 }
 
 impl<A: Algorithm> AsyncKeyedRateLimiter<str> for RedisLimiter<A> {
-    fn quotas(&self, _key: &str) -> Quotas {
-        self.plan().quotas.clone()
+    fn quotas(&self, key: &str) -> Quotas {
+        self.plan_for(key).quotas.clone()
     }
 
     /// [`decide`](RedisLimiter::decide), without what made the decision.
@@ -346,7 +342,7 @@ impl<A: Algorithm> AsyncKeyedRateLimiter<str> for RedisLimiter<A> {
 impl<A: Settles> AsyncKeyedSettle<str> for RedisLimiter<A> {
     async fn settle(&self, key: &str, charge: Charge, actual: u64) -> Result<(), StoreError> {
         let (at, estimate) = (charge.at() / 1_000, charge.estimate().get());
-        let plan = self.plan();
+        let plan = self.plan_for(key);
         if charge.at() == UNRECORDED {
             // The store has no record to replace.
             return Ok(());

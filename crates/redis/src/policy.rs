@@ -27,7 +27,9 @@ pub enum WhenUnavailable {
     /// Allowed without a record: the service goes on, without a limit.
     Allow,
     /// Denied until the next attempt to reach the store: nothing gets past the quota, and an outage of
-    /// the store is an outage of the service. The denial names the first quota.
+    /// the store is an outage of the service. The caller receives
+    /// [`AcquireError::DeniedByPolicy`](windowpane_core::AcquireError::DeniedByPolicy). A decision as a
+    /// value names the first quota, because it has to name one.
     Deny,
     /// A limiter on this machine decides, for instance by this machine's [`share`] of the quotas: the
     /// service goes on, within a limit. The charge stays at its estimate, because the store has no
@@ -43,11 +45,11 @@ impl WhenUnavailable {
         key: &str,
         cost: Cost,
         retry_after: Nanos,
-    ) -> Result<Answer, Option<StoreError>> {
+    ) -> Result<ByPolicy, Option<StoreError>> {
         let zero = quotas.iter().position(|q| q.limit() == 0);
         match (self, zero) {
             (WhenUnavailable::Error, _) => Err(None),
-            (_, Some(quota)) => Ok(denial(quotas, Denial::new(quota, None))),
+            (_, Some(quota)) => Ok(denial(quotas, Denial::new(quota, None)).into()),
             (WhenUnavailable::Deny, None) => Ok(not_yet(quotas, retry_after)),
             (WhenUnavailable::Allow, None) => {
                 let left = |q: &Quota| q.limit().saturating_sub(q.charge(cost));
@@ -55,7 +57,8 @@ impl WhenUnavailable {
                 Ok(Answer::new(
                     Detailed::new(UNRECORDED_ALLOWANCE, quotas, left),
                     quotas.clone(),
-                ))
+                )
+                .into())
             }
             (WhenUnavailable::Local(local), None) => {
                 match local.decide_detailed(key, cost) {
@@ -74,24 +77,45 @@ impl WhenUnavailable {
 
 const UNRECORDED_ALLOWANCE: Decision = Decision::Allowed { at: UNRECORDED };
 
+/// A policy's answer.
+pub(crate) struct ByPolicy {
+    pub(crate) answer: Answer,
+    /// Whether a quota denied, if it is a denial.
+    pub(crate) by_quota: bool,
+}
+
+impl From<Answer> for ByPolicy {
+    fn from(answer: Answer) -> ByPolicy {
+        ByPolicy {
+            answer,
+            by_quota: true,
+        }
+    }
+}
+
 /// The local limiter's answer, as one of the limiter of `quotas`.
-fn local_answer(answer: Answer, quotas: &Quotas, retry_after: Nanos) -> Answer {
+fn local_answer(answer: Answer, quotas: &Quotas, retry_after: Nanos) -> ByPolicy {
     match answer.detailed.decision() {
         // Its time is of another clock, and the store must not find a record under it.
         Decision::Allowed { .. } => {
             let left = PerQuota::from_slice(answer.detailed.remaining_per_quota());
             let detailed = Detailed::new(UNRECORDED_ALLOWANCE, &answer.quotas, left);
-            Answer::new(detailed, answer.quotas).with_more_after(answer.more_after)
+            Answer::new(detailed, answer.quotas)
+                .with_more_after(answer.more_after)
+                .into()
         }
         // This machine's share is 0, and the quota is not: the store will allow it.
         Decision::Denied(denied) if denied.retry_after().is_none() => not_yet(quotas, retry_after),
-        Decision::Denied(_) => answer,
+        Decision::Denied(_) => answer.into(),
     }
 }
 
-/// A denial until the store may be reached again. It names the first quota.
-fn not_yet(quotas: &Quotas, retry_after: Nanos) -> Answer {
-    denial(quotas, Denial::new(0, Some(retry_after)))
+/// A denial until the store may be reached again. It has to name a quota, and names the first.
+fn not_yet(quotas: &Quotas, retry_after: Nanos) -> ByPolicy {
+    ByPolicy {
+        answer: denial(quotas, Denial::new(0, Some(retry_after))),
+        by_quota: false,
+    }
 }
 
 fn denial(quotas: &Quotas, denied: Denial) -> Answer {

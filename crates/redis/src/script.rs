@@ -39,6 +39,17 @@ pub(crate) fn on_clock(clock: &str, body: &str) -> Script {
     Script::new(format!("{clock}{body}"))
 }
 
+/// The probe of an algorithm that calls `commands`, each with its arguments after the key. The first
+/// writes the key with a short life, so that none is left.
+fn probe(commands: &[(&str, &str)]) -> Script {
+    let lines = commands
+        .iter()
+        .map(|(command, arguments)| format!("try('{command}', key{arguments})\n"));
+    let head = include_str!("scripts/probe.lua");
+    let lines: String = lines.collect();
+    Script::new(format!("{head}{lines}return table.concat(failed, '\\n')\n"))
+}
+
 macro_rules! scripts {
     ($($(#[$doc:meta])* $name:ident: $script:expr),* $(,)?) => {$(
         $(#[$doc])*
@@ -53,6 +64,22 @@ scripts! {
     DECIDE_TWO_COUNTER: on_clock(CLOCK, TWO_COUNTER),
     /// Decides by GCRA.
     DECIDE_GCRA: on_clock(CLOCK, GCRA),
+    /// Probes the log.
+    PROBE_LOG: probe(&[
+        ("psetex", ", '2', 'x'"),
+        ("getrange", ", '0', '0'"),
+        ("strlen", ""),
+        ("setrange", ", '0', 'y'"),
+        ("pexpire", ", '2'"),
+        ("pttl", ""),
+    ]),
+    /// Probes the two counters and GCRA.
+    PROBE_STRING: probe(&[
+        ("psetex", ", '2', 'x'"),
+        ("get", ""),
+        ("setrange", ", '0', 'y'"),
+        ("pttl", ""),
+    ]),
     /// Settles in the log.
     SETTLE_LOG: Script::new(include_str!("scripts/log_settle.lua").into()),
     /// Settles in the two counters.

@@ -155,9 +155,27 @@ async fn the_policy_deny_denies_until_the_next_attempt() {
     let limiter = limiter.when_unavailable(WhenUnavailable::Deny);
     let limiter = limiter.build().unwrap();
     let error = limiter.try_acquire("k").await.unwrap_err();
-    let wait = error.denied().unwrap().retry_after();
+    let AcquireError::DeniedByPolicy {
+        retry_after,
+        reason,
+    } = error
+    else {
+        panic!("no quota denied: {error}");
+    };
     let delays = Duration::from_millis(50)..=Duration::from_millis(500);
-    assert!(delays.contains(&wait), "{wait:?}");
+    assert!(delays.contains(&retry_after), "{retry_after:?}");
+    // The decision as a value says what made it, and so does its result.
+    let decided = limiter.decide("k", Cost::ONE).await.unwrap();
+    assert_eq!(
+        decided.by.to_string(),
+        format!("the policy, because the store is unavailable: {reason}")
+    );
+    let result = decided.into_result(Cost::ONE);
+    let error = AcquireError::from(result.unwrap_err());
+    assert!(
+        matches!(error, AcquireError::DeniedByPolicy { .. }),
+        "{error}"
+    );
 }
 
 /// A local store that answers the same to every call.

@@ -4,12 +4,13 @@ mod support;
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use support::{Server, cost, limiter, quotas, store, used};
 use windowpane_core::{
-    Answer, AsyncKeyedRateLimiter, AsyncKeyedSettle, Charge, Cost, Decision, KeyedRateLimiter,
-    Quotas, RateLimiter, RequestError, StoreError,
+    AcquireError, Answer, AsyncKeyedRateLimiter, AsyncKeyedSettle, Charge, Cost, Decision,
+    KeyedRateLimiter, Quotas, RateLimiter, RequestError, StoreError,
 };
 use windowpane_mutex_log::MutexLog;
 use windowpane_redis::{
@@ -500,6 +501,12 @@ async fn each_policy_answers_when_the_store_does_not() {
     let wait = denied.answer.detailed.decision().retry_after().unwrap();
     let delays = Duration::from_millis(50)..=Duration::from_millis(500);
     assert!(delays.contains(&wait), "until the next attempt: {wait:?}");
+    // No quota denied, so the error names none.
+    let error = denies.try_acquire("k").await.unwrap_err();
+    assert!(
+        matches!(error, AcquireError::DeniedByPolicy { .. }),
+        "{error}"
+    );
 
     let allows = limiter(WhenUnavailable::Allow);
     for _ in 0..20 {
@@ -628,4 +635,85 @@ async fn a_malformed_address_is_printed_without_its_password() {
         .await
         .unwrap_err();
     assert!(!error.to_string().contains("secret"), "{error}");
+}
+
+/// A loop of calls that the deny cache answers leaves other tasks their turn.
+#[tokio::test]
+async fn denied_calls_in_a_loop_starve_no_other_task() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let store = store(&server.url()).await;
+    let limiter = RedisLimiter::<Log>::new(store, "1/60s").unwrap();
+    assert!(limiter.try_acquire("k").await.is_ok());
+    assert!(limiter.try_acquire("k").await.is_err());
+    let (turns, seen) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
+    let other = tokio::spawn({
+        let turns = turns.clone();
+        async move {
+            loop {
+                turns.fetch_add(1, Ordering::SeqCst);
+                tokio::task::yield_now().await;
+            }
+        }
+    });
+    let denied = tokio::spawn({
+        let (turns, seen) = (turns.clone(), seen.clone());
+        async move {
+            for _ in 0..10_000 {
+                assert!(limiter.try_acquire("k").await.is_err());
+            }
+            seen.store(turns.load(Ordering::SeqCst), Ordering::SeqCst);
+            limiter.stats().denied_by_cache
+        }
+    });
+    assert_eq!(denied.await.unwrap(), 10_000);
+    other.abort();
+    let turns = seen.load(Ordering::SeqCst);
+    assert!(turns > 10, "{turns}");
+}
+
+#[tokio::test]
+async fn keys_of_a_tier_have_its_quotas() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let store = store(&server.url()).await;
+    let is_team = Arc::new(AtomicU32::new(0));
+    let of_key = {
+        let is_team = is_team.clone();
+        move |key: &str| match key.split_once(':')?.0 {
+            "team" => Some(0),
+            "company" => Some(1),
+            "none" => Some(2),
+            _ => (is_team.load(Ordering::SeqCst) == 1).then_some(0),
+        }
+    };
+    let limiter = RedisLimiter::<Log>::builder(store.clone(), "1/60s")
+        .tiers(["2/60s, 9/61s", "3/60s"], of_key)
+        .build()
+        .unwrap();
+    for (key, limit) in [("k", 1), ("team:a", 2), ("company:b", 3), ("none:c", 1)] {
+        let mut allowed = 0;
+        for _ in 0..5 {
+            allowed += u32::from(limiter.try_acquire(key).await.is_ok());
+        }
+        assert_eq!(allowed, limit, "{key}");
+    }
+    let of_team = AsyncKeyedRateLimiter::quotas(&limiter, "team:a");
+    assert_eq!(of_team.to_string(), "2/60s and 9/61s");
+    // A denial that is remembered under other quotas does not hold.
+    assert!(limiter.try_acquire("user:d").await.is_ok());
+    assert!(limiter.try_acquire("user:d").await.is_err());
+    is_team.store(1, Ordering::SeqCst);
+    assert!(
+        limiter.try_acquire("user:d").await.is_ok(),
+        "2 since, 1 used"
+    );
+    let broken = RedisLimiter::<Gcra>::builder(store, "1/60s").tiers(["2/60s, 9/61s"], |_| None);
+    let error = broken.build().unwrap_err();
+    assert!(
+        matches!(error, ConfigError::TooManyQuotas { .. }),
+        "{error}"
+    );
 }

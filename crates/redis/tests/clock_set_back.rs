@@ -55,14 +55,25 @@ async fn a_key_of_a_time_to_come_denies_for_two_windows_and_is_gone() {
     let ahead = an_hour_ahead();
 
     let log = limiter::<Log>(&server.url(), &["1/60s"]).await;
-    // n, latest, expires, used, oldest, shape.
-    let mut header = doubles(&[1.0, ahead, ahead + MINUTE, 1.0, 0.0]);
-    header.extend(b"p60000000");
-    let mut write = redis::cmd("RPUSH");
-    write
-        .arg(log.key_in_store("k"))
-        .arg(header)
-        .arg(doubles(&[ahead]));
+    // What it writes itself, an hour later.
+    assert!(log.decide("k", Cost::ONE).await.is_ok());
+    let mut connection = server.connection();
+    let key = log.key_in_store("k");
+    let state: Vec<u8> = redis::cmd("GET").arg(&key).query(&mut connection).unwrap();
+    let mut write = redis::cmd("SET");
+    let expires = doubles(&[ahead + MINUTE]);
+    // The entry and the latest time; when it expires; the entry in the tail.
+    write.arg(&key).arg(
+        [
+            &doubles(&[ahead, ahead])[..],
+            &state[16..48],
+            &expires,
+            &state[56..80],
+            &doubles(&[ahead]),
+            &state[88..],
+        ]
+        .concat(),
+    );
     heals(&server, &log, write).await;
 
     let counter = limiter::<TwoCounter>(&server.url(), &["1/60s"]).await;

@@ -294,10 +294,10 @@ async fn a_wrong_type_at_one_key_affects_no_other() {
     for _ in 0..20 {
         let decided = log.decide("k", Cost::ONE).await.unwrap();
         assert!(!decided.answer.detailed.is_allowed());
-        let By::Policy { reason } = decided.by else {
+        let By::Policy { reason, .. } = decided.by else {
             panic!("the store cannot decide: {decided:?}");
         };
-        assert!(reason.contains("WRONGTYPE"), "{reason}");
+        assert!(reason.contains("WRONGSTATE"), "{reason}");
         for result in [
             counter.decide("k", Cost::ONE).await,
             gcra.decide("k", Cost::ONE).await,

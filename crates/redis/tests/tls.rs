@@ -8,7 +8,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use support::{AMPLE, Server, free_port};
+use support::server::free_port;
+use support::{AMPLE, Server};
 use windowpane_core::Cost;
 use windowpane_redis::{By, ConfigError, Log, RedisLimiter, Store, Tls};
 

@@ -13,6 +13,8 @@ use trypema::{BucketSize, RateLimit, RateLimitDecision, RateLimiterBuilder, Wind
 use windowpane_core::{Cost, Quota, Unit};
 use windowpane_redis::{Algorithm, Gcra, Log, RedisLimiter, Store, TwoCounter};
 
+use super::costs::CLOCK;
+
 /// What [`deadline`] is, where it is not the usual one.
 static PATIENT: OnceLock<Duration> = OnceLock::new();
 
@@ -147,16 +149,20 @@ impl Contestant {
                 script(include_str!("usual_gcra.lua").into(), told, false).await?
             }
             "trypema" => trypema(url, limit, window).await?,
-            ONE => script(nothing(LOG, 1), filler(7), false).await?,
+            CLOCK => {
+                let text = "redis.call('TIME')\nreturn 1";
+                script(text.into(), Vec::new(), false).await?
+            }
+            ONE => script(nothing(LOG, 1), filler(11), false).await?,
             // What each calls for an allowance on a busy key.
-            "as many commands as log" => script(nothing(LOG, 5), filler(7), false).await?,
+            "as many commands as log" => script(nothing(LOG, 3), filler(11), false).await?,
             "as many commands as two-counter" => {
                 script(nothing(TWO_COUNTER, 3), filler(4), false).await?
             }
             "as many commands as gcra" => script(nothing(GCRA, 3), filler(5), false).await?,
             LOGS_COMMANDS => {
                 let text = include_str!("commands_of_log.lua");
-                script(text.into(), filler(7), false).await?
+                script(text.into(), filler(11), false).await?
             }
             COUNTERS_COMMANDS => {
                 let text = include_str!("commands_of_counters.lua");

@@ -4,6 +4,7 @@
 //! and, unless filtered, records in `results/latest-redis/`.
 
 mod contestants;
+mod costs;
 mod denials;
 mod load;
 mod memory;
@@ -224,6 +225,9 @@ async fn measure(server: &Server, arguments: &Arguments, extent: &Extent) -> Res
     if "redis/deny cache".contains(&arguments.filter) {
         results.denials = Some(denials::measure(&url).await?);
     }
+    if "redis/scripts".contains(&arguments.filter) {
+        results.costs = costs::measure(&url, extent.rounds * FOR_THE_AIMS, &mut random).await?;
+    }
     if "redis/memory".contains(&arguments.filter) {
         results.memory = memory::measure(&url, extent.limits).await?;
     }
@@ -239,7 +243,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let others = ["redis/memory", "redis/deny cache"];
+    let others = ["redis/memory", "redis/deny cache", "redis/scripts"];
     let other = others.iter().any(|path| path.contains(&arguments.filter));
     let any = |cell: &Cell| {
         NAMES

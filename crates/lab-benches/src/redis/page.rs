@@ -8,6 +8,7 @@ use windowpane_lab_report::charts::{Curve, curves};
 use windowpane_lab_report::console::markdown_table;
 
 use super::contestants::{AGAIN, NAMES, ONE, commands_of, limits, nothing_beside};
+use super::costs;
 use super::load::State;
 use super::outcomes::{DENIAL_AT_MOST, LEAST_ALLOWED};
 use super::record::{Key, Results, Round, spread};
@@ -43,6 +44,9 @@ pub(crate) fn text(results: &Results) -> String {
     );
     aims(results, &mut text);
     denials(results, &mut text);
+    if !results.costs.is_empty() {
+        text += &costs::text(&results.costs);
+    }
     memory(results, &mut text);
     cells(results, &mut text);
     if !results.cannot.is_empty() {

@@ -12,6 +12,7 @@ use windowpane_lab_measure::folder;
 use windowpane_lab_report::companions;
 
 use super::contestants::{AGAIN, NAMES};
+use super::costs::{self, Costs};
 use super::denials::Denials;
 use super::load::{Cell, Measured};
 use super::memory::Filled;
@@ -70,6 +71,8 @@ pub(crate) struct Results {
     pub(crate) cells: BTreeMap<Key, Vec<Round>>,
     pub(crate) cannot: BTreeMap<Key, String>,
     pub(crate) memory: Vec<Filled>,
+    /// What scripts cost the server.
+    pub(crate) costs: Costs,
     /// Denials from the deny cache, if they were measured.
     pub(crate) denials: Option<Denials>,
 }
@@ -97,6 +100,7 @@ impl Results {
             cells: BTreeMap::new(),
             cannot: BTreeMap::new(),
             memory: Vec::new(),
+            costs: Costs::new(),
             denials: None,
         }
     }
@@ -170,6 +174,7 @@ impl Results {
             self.rates(new).context("cannot write redis.csv")?;
             self.denials(new)
                 .context("cannot write redis-deny-cache.csv")?;
+            costs::write(&self.costs, new).context("cannot write redis-scripts.csv")?;
             self.memory_rows(new)
                 .context("cannot write redis-memory.csv")
         })

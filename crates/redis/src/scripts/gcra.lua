@@ -52,7 +52,7 @@ if wait == 0 then
     local life = (ahead - ahead % 1000) / 1000 + 2 + math.floor(most / 10)
     life = life < most and life or most
     local value = struct.pack('<dd', arrival, now - now % 1000 + 1000 * life)
-    call('PSETEX', key, life, value)
+    call('PSETEX', key, string.format('%d', life), value)
   end
 elseif before > tolerance and call('PTTL', key) > most then
   -- The server's clock was set back, or the quota made smaller: two windows are enough.

@@ -97,7 +97,7 @@ if told == 0 then
     life = life < most and life or most
     expires = now - now % 1000 + 1000 * life
     local value = struct.pack('<ddddd', current, previous, start, window, expires)
-    call('PSETEX', key, life, value)
+    call('PSETEX', key, string.format('%d', life), value)
   end
 elseif at - now > window and call('PTTL', key) > most then
   -- The server's clock was set back. In two windows all of this is over, whatever it says then.

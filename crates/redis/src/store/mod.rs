@@ -134,6 +134,14 @@ impl Store {
         self.end(sent)
     }
 
+    /// The failure of a call that is not sent.
+    pub(crate) fn not_sent(&self, reason: &str) -> Failure {
+        self.link.counters.not_sent.add();
+        Failure {
+            reason: reason.into(),
+        }
+    }
+
     /// Runs one plain command.
     pub(crate) async fn command(&self, command: &Cmd, started: Instant) -> Result<Value, Failure> {
         let deadline = started + self.link.patience.deadline;

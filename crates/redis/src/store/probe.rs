@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, RwLock};
 
-use redis::{Cmd, RedisError, RedisResult, Value};
+use redis::{Cmd, ErrorKind, RedisError, RedisResult, Value};
 
 use super::address::Connection;
 use crate::script::Script;
@@ -59,7 +59,7 @@ impl Probe {
                 refused.map(of_command)
             }
             Ok(_) => None,
-            Err(error) if is_refused(&error) => Some(error.to_string()),
+            Err(error) if is_refused(&error) => Some(in_words(&error)),
             Err(error) => return Err(error),
         };
         let refused = refused.map(|refused| format!("refused: {refused}").into());
@@ -93,7 +93,14 @@ fn is_refusal(error: &str) -> bool {
 
 /// Whether a call failed because a command is refused.
 pub(crate) fn is_refused(error: &RedisError) -> bool {
-    is_refusal(&error.to_string())
+    matches!(error.kind(), ErrorKind::Server(_) | ErrorKind::Extension)
+        && is_refusal(&in_words(error))
+}
+
+/// The error as the server wrote it.
+fn in_words(error: &RedisError) -> String {
+    let code = error.code().unwrap_or("ERR");
+    format!("{code} {}", error.detail().unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use windowpane_core::{Cost, Quotas};
 use windowpane_redis::{Algorithm, By, RedisLimiter, Store};
 
-pub use server::{Server, free_port};
+pub use server::Server;
 
 /// The time that a busy machine may add to a deadline of 50 ms.
 pub const SLACK: Duration = Duration::from_millis(300);
