@@ -9,6 +9,7 @@ mod instructions;
 mod loom;
 mod metadata;
 mod mutants;
+mod prove;
 mod quoted;
 mod redis;
 mod shuttle;
@@ -36,6 +37,7 @@ enum Command {
     Instructions(instructions::Args),
     Loom(loom::Args),
     Mutants(mutants::Args),
+    Prove(prove::Args),
     Shuttle(shuttle::Args),
     Supply(supply::Args),
     Test(test::Args),
@@ -49,6 +51,7 @@ fn main() -> ExitCode {
         Command::Instructions(args) => instructions::run(&args),
         Command::Loom(args) => loom::run(&args),
         Command::Mutants(args) => mutants::run(&args),
+        Command::Prove(args) => prove::run(&args),
         Command::Shuttle(args) => shuttle::run(&args),
         Command::Supply(args) => supply::run(&args),
         Command::Test(args) => test::run(&args),

@@ -85,6 +85,7 @@ const STEPS: &[Step] = &[
         ],
         env: &[("RUSTFLAGS", "--cfg loom")],
     },
+    step("proofs", &["xtask", "prove"]),
     step("loom models", &["loom"]),
     step("shuttle schedules", &["shuttle"]),
     Step {
