@@ -5,19 +5,19 @@ use std::io::Read;
 
 use windowpane_core::{Cost, Nanos, Quotas};
 use windowpane_lab_contestants::registry::{self, Algorithm, BuildOptions, ORACLE};
-use windowpane_lab_input::{
-    Ahead, Batch, Input, InputError, InputOptions, Keys, Order, ReadSummary, Stream,
-};
+use windowpane_lab_input::{Ahead, Batch, Input, InputOptions, Keys, Order, Stream};
 use windowpane_mutex_log::OnRegression;
 
 use super::error::ReplayError;
+use super::input::InputCounts;
 use super::judge::Judge;
 use super::run::{Answer, Meter, Run};
-use super::steps_back::StepsBack;
+
 use super::summary::{
     AlgorithmSummary, Client, Comparison, InputSummary, MOST_DENIED, SCHEMA, Skipped, Summary,
 };
 use super::tally::{Service, Tally};
+use super::who::DeniedClient;
 
 /// What is to be replayed, and how.
 #[derive(Clone)]
@@ -42,6 +42,8 @@ pub struct Options {
     pub compare: bool,
     /// Whether observers need what remains after each decision.
     pub detailed: bool,
+    /// Whether the summary holds every client that was denied.
+    pub clients: bool,
     /// Counts what the limiters allocate, where the program has a counting allocator.
     pub meter: Option<Meter>,
 }
@@ -61,6 +63,7 @@ impl Options {
             skip_bad: false,
             compare: true,
             detailed: false,
+            clients: false,
             meter: None,
         }
     }
@@ -140,11 +143,7 @@ struct Engine {
     /// By lane: decisions that differ from the oracle's own run.
     differ: Vec<u64>,
     requests_by_key: Vec<u64>,
-    requests: u64,
-    earliest: Nanos,
-    latest: Nanos,
-    /// Requests before the latest time of all.
-    steps_back: StepsBack,
+    counts: InputCounts,
 }
 
 /// Runs the requests of `source`, called `name` in messages, through the algorithms, as
@@ -188,55 +187,15 @@ pub fn replay_inputs(
         engine.decide(&batch, observers)?;
         progress(Progress {
             bytes: batch.bytes,
-            requests: engine.requests,
+            requests: engine.counts.requests,
         });
         if batch.is_last {
             break ahead.end();
         }
         ahead.give_back(batch);
     };
-    let name = match &names[..] {
-        [first, others @ ..] if !others.is_empty() => format!("{first} and {} more", others.len()),
-        names => names.concat(),
-    };
-    if engine.requests == 0 {
-        return Err(nothing(name, &read).into());
-    }
-    let input = InputSummary {
-        name,
-        names,
-        format: match read.formats[..] {
-            [only] => only,
-            _ => "several",
-        },
-        order: match options.order {
-            Order::AsGiven => "as given",
-            Order::Reordered(_) => "reordered",
-            Order::Sorted => "sorted",
-        },
-        requests: engine.requests,
-        keys: keys.len() as u64,
-        bad_lines: read.bad.lines,
-        earliest_ns: engine.earliest,
-        latest_ns: engine.latest,
-        steps_back: engine.steps_back.summary(),
-        left_out: read.left_out,
-        bad: read.bad,
-    };
+    let input = engine.counts.summary(names, options.order, &keys, read)?;
     Ok(engine.summary(input, &keys, options))
-}
-
-/// The error of inputs without a request.
-fn nothing(input: String, read: &ReadSummary) -> InputError {
-    let found = match (read.bad.lines, &read.formats[..]) {
-        (0, _) if read.left_out > 0 => {
-            format!("none that the filters take, of {}", read.left_out)
-        }
-        (0, ["csv"]) => "a header alone".into(),
-        (0, _) => "nothing".into(),
-        (bad, _) => format!("nothing but bad lines ({bad})"),
-    };
-    InputError::Empty { input, found }
 }
 
 impl Engine {
@@ -280,10 +239,7 @@ impl Engine {
             differ: vec![0; lanes.len()],
             lanes,
             requests_by_key: Vec::new(),
-            requests: 0,
-            earliest: Nanos::MAX,
-            latest: 0,
-            steps_back: StepsBack::default(),
+            counts: InputCounts::default(),
         })
     }
 
@@ -295,15 +251,10 @@ impl Engine {
     ) -> Result<(), ReplayError> {
         let requests = &batch.requests[..];
         let keys = batch.keys;
-        self.requests += requests.len() as u64;
         self.requests_by_key.resize(keys, 0);
         for request in requests {
             self.requests_by_key[request.key as usize] += 1;
-            self.earliest = self.earliest.min(request.time);
-            match request.time < self.latest {
-                true => self.steps_back.count(request, self.latest),
-                false => self.latest = request.time,
-            }
+            self.counts.count(request);
         }
 
         let beside = match &mut self.oracle {
@@ -356,8 +307,12 @@ impl Engine {
 
     fn summary(self, input: InputSummary, names: &Keys, options: &Options) -> Summary {
         let keys = names.len() as f64;
-        let decisions = self.requests as f64;
+        let decisions = self.counts.requests as f64;
         let most_denied = self.most_denied(names);
+        let denied_clients = match options.clients {
+            true => self.denied_clients(names),
+            false => Vec::new(),
+        };
         let algorithm = |(lane, differ): (Lane, u64)| AlgorithmSummary {
             name: lane.run.algorithm.info.name,
             exact: lane.run.algorithm.info.is_exact(),
@@ -365,6 +320,8 @@ impl Engine {
             denied: lane.tally.denied,
             errors: lane.tally.errors,
             keys_denied: lane.tally.keys_denied(),
+            longest_block_ns: lane.tally.who.longest(),
+            denied_by_hour: lane.tally.who.by_hour(),
             against_service: Some(lane.tally.service).filter(|of| *of != Service::default()),
             steps_back: lane.tally.steps_back.summary(),
             against_oracle: lane.judge.as_ref().map(|judge| Comparison {
@@ -399,7 +356,20 @@ impl Engine {
                 .collect(),
             skipped: options.skipped.clone(),
             most_denied,
+            denied_clients,
         }
+    }
+
+    /// All clients that were denied, by algorithm.
+    fn denied_clients(&self, names: &Keys) -> Vec<DeniedClient> {
+        let of = |lane: &Lane| {
+            let name = lane.run.algorithm.info.name;
+            let denied = &lane.tally.denied_by_key;
+            lane.tally
+                .who
+                .clients(name, names, &self.requests_by_key, denied)
+        };
+        self.lanes.iter().flat_map(of).collect()
     }
 
     /// The clients that any algorithm denied most, the worst first, of equals the first seen.

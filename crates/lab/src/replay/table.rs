@@ -7,6 +7,7 @@ use indicatif::HumanCount;
 use windowpane_core::format_nanos;
 use windowpane_lab_input::{excerpt, one_line};
 
+use super::report::instant;
 use super::steps_back::StepsBackSummary;
 use super::summary::{AlgorithmSummary, Comparison, InputSummary, MOST_DENIED, Summary};
 
@@ -27,6 +28,7 @@ pub fn render(summary: &Summary) -> String {
         algorithms(summary),
     );
     text.push_str(&steps_back(summary));
+    text.push_str(&who(summary));
     text.push_str(&service(summary));
     text.push_str(&notes(summary));
     text.push_str(&most_denied(summary));
@@ -102,6 +104,36 @@ fn steps_back(summary: &Summary) -> String {
         }
     }
     text + "\n"
+}
+
+/// How many clients each limiter denies, for how long, and in which hour most.
+fn who(summary: &Summary) -> String {
+    let mut text = String::new();
+    for algorithm in summary.algorithms.iter().filter(|of| of.denied > 0) {
+        let _ = write!(
+            text,
+            "{} denies {} of {} ({:.2} %), one of them for {}",
+            algorithm.name,
+            number(algorithm.keys_denied),
+            count(summary.input.keys, "client"),
+            algorithm.keys_denied as f64 / summary.input.keys as f64 * 100.0,
+            span(algorithm.longest_block_ns),
+        );
+        let busiest = algorithm
+            .denied_by_hour
+            .iter()
+            .max_by_key(|hour| hour.denied);
+        if let Some(hour) = busiest {
+            let (denied, width) = (number(hour.denied), span(hour.width_ns));
+            let from = instant(hour.from_ns, 0);
+            let _ = write!(text, "; most in the {width} from {from}: {denied}");
+        }
+        text.push('\n');
+    }
+    match text.is_empty() {
+        true => text,
+        false => text + "\n",
+    }
 }
 
 /// The limiters beside the service's own decisions.
@@ -206,7 +238,8 @@ pub fn number(number: u64) -> String {
     HumanCount(number).to_string()
 }
 
-pub(super) fn count(number: u64, what: &str) -> String {
+/// A number of things in words.
+pub fn count(number: u64, what: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {what}{plural}", HumanCount(number))
 }
