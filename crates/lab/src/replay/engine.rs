@@ -3,71 +3,21 @@
 use std::cmp::Reverse;
 use std::io::Read;
 
-use windowpane_core::{Cost, Nanos, Quotas};
+use windowpane_core::{Cost, Nanos};
 use windowpane_lab_contestants::registry::{self, Algorithm, BuildOptions, ORACLE};
-use windowpane_lab_input::{Ahead, Batch, Input, InputOptions, Keys, Order, Stream};
+use windowpane_lab_input::{Ahead, Batch, Input, Keys, Stream};
 use windowpane_mutex_log::OnRegression;
 
 use super::error::ReplayError;
 use super::input::InputCounts;
 use super::judge::Judge;
-use super::run::{Answer, Meter, Run};
-
+use super::options::Options;
+use super::run::{Answer, Run};
 use super::summary::{
-    AlgorithmSummary, Client, Comparison, InputSummary, MOST_DENIED, SCHEMA, Skipped, Summary,
+    AlgorithmSummary, Client, Comparison, InputSummary, MOST_DENIED, SCHEMA, Summary,
 };
 use super::tally::{Service, Tally};
 use super::who::DeniedClient;
-
-/// What is to be replayed, and how.
-#[derive(Clone)]
-pub struct Options {
-    /// The quotas of every key.
-    pub quotas: Quotas,
-    /// The algorithms, each once.
-    pub algorithms: Vec<&'static Algorithm>,
-    /// What was left out of them, for the summary.
-    pub skipped: Vec<Skipped>,
-    /// What a time before the latest means to those that can choose.
-    pub on_regression: OnRegression,
-    /// Sub-windows of a bucket ring.
-    pub buckets: u32,
-    /// How to read the input.
-    pub input: InputOptions,
-    /// The order in which requests are decided.
-    pub order: Order,
-    /// Whether lines that are no requests are counted and skipped.
-    pub skip_bad: bool,
-    /// Whether decisions are compared with the oracle.
-    pub compare: bool,
-    /// Whether observers need what remains after each decision.
-    pub detailed: bool,
-    /// Whether the summary holds every client that was denied.
-    pub clients: bool,
-    /// Counts what the limiters allocate, where the program has a counting allocator.
-    pub meter: Option<Meter>,
-}
-
-impl Options {
-    /// What the command does where nothing is said, but without counting memory.
-    pub fn new(quotas: Quotas, algorithms: Vec<&'static Algorithm>) -> Options {
-        let build = BuildOptions::default();
-        Options {
-            quotas,
-            algorithms,
-            skipped: Vec::new(),
-            on_regression: build.on_regression,
-            buckets: build.buckets,
-            input: InputOptions::default(),
-            order: Order::default(),
-            skip_bad: false,
-            compare: true,
-            detailed: false,
-            clients: false,
-            meter: None,
-        }
-    }
-}
 
 /// Sees every request with its answers.
 pub trait Observer {
@@ -195,6 +145,7 @@ pub fn replay_inputs(
         ahead.give_back(batch);
     };
     let input = engine.counts.summary(names, options.order, &keys, read)?;
+    engine.end(keys.len());
     Ok(engine.summary(input, &keys, options))
 }
 
@@ -206,11 +157,11 @@ impl Engine {
             ..BuildOptions::default()
         };
         let run = |algorithm: &'static Algorithm, meter| {
-            Run::new(algorithm, &options.quotas, build, options.detailed, meter).map_err(|source| {
-                ReplayError::Build {
-                    algorithm: algorithm.info.name,
-                    source,
-                }
+            let (detailed, retries) = (options.detailed, options.retries);
+            let run = Run::new(algorithm, &options.quotas, build, detailed, retries, meter);
+            run.map_err(|source| ReplayError::Build {
+                algorithm: algorithm.info.name,
+                source,
             })
         };
         let lane = |algorithm: &&'static Algorithm| {
@@ -272,8 +223,10 @@ impl Engine {
         for lane in &mut self.lanes {
             let answers = &lane.run.answers;
             lane.tally.count(requests, answers, keys);
-            if let Some(judge) = &mut lane.judge {
-                judge.judge(requests, answers, keys);
+            match (&mut lane.judge, &lane.run.retries) {
+                (None, _) => {}
+                (Some(judge), None) => judge.judge(requests, answers, keys),
+                (Some(judge), Some(retries)) => judge.judge_asked(&retries.asked, keys),
             }
         }
         let oracle = match &self.oracle {
@@ -305,6 +258,16 @@ impl Engine {
         Ok(())
     }
 
+    /// Lets clients send again what they still have to.
+    fn end(&mut self, keys: usize) {
+        for lane in &mut self.lanes {
+            let asked = lane.run.send_rest();
+            if let Some(judge) = &mut lane.judge {
+                judge.judge_asked(asked, keys);
+            }
+        }
+    }
+
     fn summary(self, input: InputSummary, names: &Keys, options: &Options) -> Summary {
         let keys = names.len() as f64;
         let decisions = self.counts.requests as f64;
@@ -322,6 +285,7 @@ impl Engine {
             keys_denied: lane.tally.keys_denied(),
             longest_block_ns: lane.tally.who.longest(),
             denied_by_hour: lane.tally.who.by_hour(),
+            retries: lane.run.retries.as_ref().map(|retries| retries.counts),
             against_service: Some(lane.tally.service).filter(|of| *of != Service::default()),
             steps_back: lane.tally.steps_back.summary(),
             against_oracle: lane.judge.as_ref().map(|judge| Comparison {

@@ -7,6 +7,7 @@ use serde::Serialize;
 use windowpane_lab_input::BadLines;
 
 use super::judge::Overshoot;
+use super::retries::RetryCounts;
 use super::steps_back::StepsBackSummary;
 use super::tally::Service;
 use super::who::{Denials, DeniedClient};
@@ -124,6 +125,9 @@ pub struct AlgorithmSummary {
     pub longest_block_ns: u64,
     /// Denials by hour; hours without one are left out.
     pub denied_by_hour: Vec<Denials>,
+    /// What clients that were denied sent again, by a model; `None` without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retries: Option<RetryCounts>,
     /// Beside the service's own decisions; `None` if the input holds none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against_service: Option<Service>,

@@ -8,6 +8,7 @@ use windowpane_core::format_nanos;
 use windowpane_lab_input::{excerpt, one_line};
 
 use super::report::instant;
+use super::retries::RetryModel;
 use super::steps_back::StepsBackSummary;
 use super::summary::{AlgorithmSummary, Comparison, InputSummary, MOST_DENIED, Summary};
 
@@ -29,7 +30,7 @@ pub fn render(summary: &Summary) -> String {
     );
     text.push_str(&steps_back(summary));
     text.push_str(&who(summary));
-    text.push_str(&service(summary));
+    text.push_str(&model_and_service(summary));
     text.push_str(&notes(summary));
     text.push_str(&most_denied(summary));
     text
@@ -136,10 +137,24 @@ fn who(summary: &Summary) -> String {
     }
 }
 
-/// The limiters beside the service's own decisions.
-fn service(summary: &Summary) -> String {
+/// What the model of retries gave, and the limiters beside the service's own decisions.
+fn model_and_service(summary: &Summary) -> String {
     let mut text = String::new();
     for algorithm in &summary.algorithms {
+        if let Some(of) = &algorithm.retries {
+            let how = match of.model {
+                RetryModel::Hammer => "each second",
+                _ => "when retry_after has passed",
+            };
+            let _ = writeln!(
+                text,
+                "a model: denied requests come again {how}, at most 10 times: {} sent to {}, {} of them allowed, {} given up",
+                number(of.sent),
+                algorithm.name,
+                number(of.allowed),
+                number(of.given_up),
+            );
+        }
         if let Some(of) = &algorithm.against_service {
             let _ = writeln!(
                 text,

@@ -102,3 +102,29 @@ fn many_addresses_of_one_network_are_a_warning_and_one_key_in_groups() {
     assert_eq!(grouped.stderr(), "");
     assert!(grouped.ok().contains("50 requests of 1 key"));
 }
+
+#[test]
+fn clients_that_come_again_take_permits_of_later_requests() {
+    let folder = Folder::with("in.csv", "time,key\n0,a\n1,a\n10,a\n");
+    let of = |model: &str| {
+        let summary = json(&folder, &format!("--retries {model}"));
+        let of = &summary["algorithms"][0];
+        assert_eq!(of["against_oracle"]["false_allows"], 0);
+        assert_eq!(of["against_oracle"]["false_denies"], 0);
+        let retries = &of["retries"];
+        let counts = ["sent", "allowed", "given_up"].map(|name| retries[name].as_u64());
+        (of["denied"].as_u64(), counts)
+    };
+    assert_eq!(of("none"), (Some(1), [None; 3]));
+    // What comes again at 10 is allowed, so the request of 10 waits until 20.
+    assert_eq!(of("honour"), (Some(2), [Some(2), Some(2), Some(0)]));
+    // At 2 to 10, and at 11 to 20.
+    assert_eq!(of("hammer"), (Some(2), [Some(19), Some(2), Some(0)]));
+    let folder = Folder::with("in.csv", "time,key\n0,a\n");
+    let arguments = "--quota 0/1s --algorithm mutex-log --retries hammer in.csv";
+    let table = folder.replay(arguments).ok();
+    assert!(
+        table.contains("a model: denied requests come again each second, at most 10 times: 10 sent to mutex-log, 0 of them allowed, 1 given up"),
+        "{table}"
+    );
+}

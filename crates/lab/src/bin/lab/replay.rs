@@ -13,8 +13,8 @@ use std::process::ExitCode;
 use clap::{ArgAction, ValueEnum, value_parser};
 use windowpane_core::Quotas;
 use windowpane_lab::replay::{
-    Decisions, Disagreements, Observer, Options, ReplayError, Report, Skipped, Summary, render,
-    replay_inputs, write_clients,
+    Decisions, Disagreements, Observer, Options, ReplayError, Report, RetryModel, Skipped, Summary,
+    render, replay_inputs, write_clients,
 };
 use windowpane_lab_contestants::Info;
 use windowpane_lab_contestants::registry::{Algorithm, BuildOptions, ORACLE, algorithms};
@@ -109,6 +109,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "OUT.html|-")]
     report: Option<PathBuf>,
 
+    /// A model of what clients do that were denied: nothing, send the request again when
+    /// retry_after has passed, or each second; at most 10 times
+    #[arg(long, value_name = "MODEL", default_value = "none")]
+    retries: Retries,
+
     /// Write every client that was denied, with its first, last and longest block
     #[arg(long, value_name = "OUT.csv|-")]
     clients: Option<PathBuf>,
@@ -116,6 +121,17 @@ pub(crate) struct Args {
     /// Do not run the oracle beside the limiters: faster, and less memory
     #[arg(long, conflicts_with = "disagreements")]
     no_compare: bool,
+}
+
+/// What clients do that were denied.
+#[derive(Clone, Copy, ValueEnum)]
+enum Retries {
+    /// Nothing but what the input holds.
+    None,
+    /// They send the request again when `retry_after` has passed.
+    Honour,
+    /// They send the request again each second.
+    Hammer,
 }
 
 /// What a time before the latest one means.
@@ -251,6 +267,11 @@ impl Args {
             skip_bad: self.input.skip_bad,
             compare: !self.no_compare,
             detailed: self.decisions.is_some() || self.disagreements.is_some(),
+            retries: match self.retries {
+                Retries::None => RetryModel::None,
+                Retries::Honour => RetryModel::Honour,
+                Retries::Hammer => RetryModel::Hammer,
+            },
             clients: self.clients.is_some(),
             meter: Some(crate::live_bytes),
         })
