@@ -2,6 +2,7 @@
 
 pub(crate) mod ending;
 pub(crate) mod inputs;
+mod memory;
 mod progress;
 pub(crate) mod said;
 pub(crate) mod shared;
@@ -23,6 +24,7 @@ use windowpane_lab_input::{InputError, Order};
 use windowpane_mutex_log::OnRegression;
 
 use self::inputs::InputArgs;
+use self::memory::Forecast;
 use self::progress::Bar;
 use self::said::tell;
 
@@ -187,8 +189,12 @@ fn run_all(args: &Args) -> Result<bool, ReplayError> {
     observers.extend(disagreements.as_mut().map(|rows| rows as &mut dyn Observer));
     observers.extend(report.as_mut().map(|report| report as &mut dyn Observer));
     let mut bar = Bar::new(length, args.writes_to_stdout());
+    let mut forecast = Forecast::new(length, crate::live_bytes);
     let summary = replay_inputs(inputs, &options, &mut observers, &mut |progress| {
         bar.show(progress);
+        if let Some(warning) = forecast.see(progress) {
+            tell(&warning);
+        }
     })?;
     drop(bar);
 
