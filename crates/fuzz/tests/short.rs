@@ -76,6 +76,11 @@ macro_rules! short {
 short! {
     access_log: 3_000,
     csv: 3_000,
+    json_lines: 3_000,
+    w3c: 3_000,
+    alb: 3_000,
+    haproxy: 3_000,
+    compressed: 1_000,
     time: 30_000,
     quota: 30_000,
     forwarded: 10_000,

@@ -56,6 +56,8 @@ pub(crate) fn format<R: Read>(
         if nth == 1 {
             settled = if options.columns == ColumnNames::default() && clf::looks_like(line) {
                 Some(Format::Clf)
+            } else if w3c::names(line).is_some() {
+                Some(Format::W3c)
             } else {
                 delimiter_of(line, options).map(|_| Format::Csv)
             };

@@ -4,6 +4,7 @@
 //! | module | content |
 //! |---|---|
 //! | [`replay`] | recorded requests through the limiters, compared with the oracle |
+//! | [`suggest`] | the least limit that denies at most a share of a log |
 //! | [`soak`] | long random use that watches the invariant |
 //! | [`choose`] | which limiter fits a need, by what a run measured |
 //!
@@ -23,3 +24,4 @@
 pub mod choose;
 pub mod replay;
 pub mod soak;
+pub mod suggest;

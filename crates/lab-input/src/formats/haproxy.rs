@@ -22,6 +22,8 @@ fn fields(line: &[u8]) -> Option<[&[u8]; 10]> {
     })?;
     let before = line[..at].trim_ascii_end();
     let client = before.rsplit(|byte| *byte == b' ').next()?;
+    // There is always a port, and no brackets around IPv6.
+    let client = &client[..memchr::memrchr(b':', client)?];
     let rest = &line[at + 1..];
     let (time, rest) = rest.split_at(memchr::memchr(b']', rest)?);
     let mut words = rest[1..]
@@ -55,7 +57,7 @@ mod tests {
         for line in [LINE, bare, LINE.strip_suffix('"').unwrap()] {
             assert!(split(line.as_bytes(), &mut spans));
             let fields: Vec<&str> = spans.iter().map(|(from, to)| &line[*from..*to]).collect();
-            assert_eq!(fields[..2], ["10.0.0.1:33317", "06/Feb/2009:12:14:14.655"]);
+            assert_eq!(fields[..2], ["10.0.0.1", "06/Feb/2009:12:14:14.655"]);
             assert_eq!(fields[5], "200");
             assert_eq!(fields[8..], ["GET", "/index.html"]);
         }

@@ -9,6 +9,7 @@ mod keyed_memory;
 mod latency;
 mod lines;
 mod memory;
+pub mod shares;
 mod style;
 mod throughput;
 pub mod timeline;

@@ -3,68 +3,21 @@
 use std::cmp::Reverse;
 use std::io::Read;
 
-use windowpane_core::{Cost, Nanos, Quotas};
+use windowpane_core::{Cost, Nanos};
 use windowpane_lab_contestants::registry::{self, Algorithm, BuildOptions, ORACLE};
-use windowpane_lab_input::{
-    Ahead, Batch, Input, InputError, InputOptions, Keys, Order, ReadSummary, Stream,
-};
+use windowpane_lab_input::{Ahead, Batch, Input, Keys, Stream};
 use windowpane_mutex_log::OnRegression;
 
 use super::error::ReplayError;
+use super::input::InputCounts;
 use super::judge::Judge;
-use super::run::{Answer, Meter, Run};
-use super::steps_back::StepsBack;
+use super::options::Options;
+use super::run::{Answer, Run};
 use super::summary::{
-    AlgorithmSummary, Client, Comparison, InputSummary, MOST_DENIED, SCHEMA, Skipped, Summary,
+    AlgorithmSummary, Client, Comparison, InputSummary, MOST_DENIED, SCHEMA, Summary,
 };
 use super::tally::{Service, Tally};
-
-/// What is to be replayed, and how.
-#[derive(Clone)]
-pub struct Options {
-    /// The quotas of every key.
-    pub quotas: Quotas,
-    /// The algorithms, each once.
-    pub algorithms: Vec<&'static Algorithm>,
-    /// What was left out of them, for the summary.
-    pub skipped: Vec<Skipped>,
-    /// What a time before the latest means to those that can choose.
-    pub on_regression: OnRegression,
-    /// Sub-windows of a bucket ring.
-    pub buckets: u32,
-    /// How to read the input.
-    pub input: InputOptions,
-    /// The order in which requests are decided.
-    pub order: Order,
-    /// Whether lines that are no requests are counted and skipped.
-    pub skip_bad: bool,
-    /// Whether decisions are compared with the oracle.
-    pub compare: bool,
-    /// Whether observers need what remains after each decision.
-    pub detailed: bool,
-    /// Counts what the limiters allocate, where the program has a counting allocator.
-    pub meter: Option<Meter>,
-}
-
-impl Options {
-    /// What the command does where nothing is said, but without counting memory.
-    pub fn new(quotas: Quotas, algorithms: Vec<&'static Algorithm>) -> Options {
-        let build = BuildOptions::default();
-        Options {
-            quotas,
-            algorithms,
-            skipped: Vec::new(),
-            on_regression: build.on_regression,
-            buckets: build.buckets,
-            input: InputOptions::default(),
-            order: Order::default(),
-            skip_bad: false,
-            compare: true,
-            detailed: false,
-            meter: None,
-        }
-    }
-}
+use super::who::DeniedClient;
 
 /// Sees every request with its answers.
 pub trait Observer {
@@ -140,11 +93,7 @@ struct Engine {
     /// By lane: decisions that differ from the oracle's own run.
     differ: Vec<u64>,
     requests_by_key: Vec<u64>,
-    requests: u64,
-    earliest: Nanos,
-    latest: Nanos,
-    /// Requests before the latest time of all.
-    steps_back: StepsBack,
+    counts: InputCounts,
 }
 
 /// Runs the requests of `source`, called `name` in messages, through the algorithms, as
@@ -188,55 +137,16 @@ pub fn replay_inputs(
         engine.decide(&batch, observers)?;
         progress(Progress {
             bytes: batch.bytes,
-            requests: engine.requests,
+            requests: engine.counts.requests,
         });
         if batch.is_last {
             break ahead.end();
         }
         ahead.give_back(batch);
     };
-    let name = match &names[..] {
-        [first, others @ ..] if !others.is_empty() => format!("{first} and {} more", others.len()),
-        names => names.concat(),
-    };
-    if engine.requests == 0 {
-        return Err(nothing(name, &read).into());
-    }
-    let input = InputSummary {
-        name,
-        names,
-        format: match read.formats[..] {
-            [only] => only,
-            _ => "several",
-        },
-        order: match options.order {
-            Order::AsGiven => "as given",
-            Order::Reordered(_) => "reordered",
-            Order::Sorted => "sorted",
-        },
-        requests: engine.requests,
-        keys: keys.len() as u64,
-        bad_lines: read.bad.lines,
-        earliest_ns: engine.earliest,
-        latest_ns: engine.latest,
-        steps_back: engine.steps_back.summary(),
-        left_out: read.left_out,
-        bad: read.bad,
-    };
+    let input = engine.counts.summary(names, options.order, &keys, read)?;
+    engine.end(keys.len());
     Ok(engine.summary(input, &keys, options))
-}
-
-/// The error of inputs without a request.
-fn nothing(input: String, read: &ReadSummary) -> InputError {
-    let found = match (read.bad.lines, &read.formats[..]) {
-        (0, _) if read.left_out > 0 => {
-            format!("none that the filters take, of {}", read.left_out)
-        }
-        (0, ["csv"]) => "a header alone".into(),
-        (0, _) => "nothing".into(),
-        (bad, _) => format!("nothing but bad lines ({bad})"),
-    };
-    InputError::Empty { input, found }
 }
 
 impl Engine {
@@ -247,11 +157,11 @@ impl Engine {
             ..BuildOptions::default()
         };
         let run = |algorithm: &'static Algorithm, meter| {
-            Run::new(algorithm, &options.quotas, build, options.detailed, meter).map_err(|source| {
-                ReplayError::Build {
-                    algorithm: algorithm.info.name,
-                    source,
-                }
+            let (detailed, retries) = (options.detailed, options.retries);
+            let run = Run::new(algorithm, &options.quotas, build, detailed, retries, meter);
+            run.map_err(|source| ReplayError::Build {
+                algorithm: algorithm.info.name,
+                source,
             })
         };
         let lane = |algorithm: &&'static Algorithm| {
@@ -280,10 +190,7 @@ impl Engine {
             differ: vec![0; lanes.len()],
             lanes,
             requests_by_key: Vec::new(),
-            requests: 0,
-            earliest: Nanos::MAX,
-            latest: 0,
-            steps_back: StepsBack::default(),
+            counts: InputCounts::default(),
         })
     }
 
@@ -295,15 +202,10 @@ impl Engine {
     ) -> Result<(), ReplayError> {
         let requests = &batch.requests[..];
         let keys = batch.keys;
-        self.requests += requests.len() as u64;
         self.requests_by_key.resize(keys, 0);
         for request in requests {
             self.requests_by_key[request.key as usize] += 1;
-            self.earliest = self.earliest.min(request.time);
-            match request.time < self.latest {
-                true => self.steps_back.count(request, self.latest),
-                false => self.latest = request.time,
-            }
+            self.counts.count(request);
         }
 
         let beside = match &mut self.oracle {
@@ -321,8 +223,10 @@ impl Engine {
         for lane in &mut self.lanes {
             let answers = &lane.run.answers;
             lane.tally.count(requests, answers, keys);
-            if let Some(judge) = &mut lane.judge {
-                judge.judge(requests, answers, keys);
+            match (&mut lane.judge, &lane.run.retries) {
+                (None, _) => {}
+                (Some(judge), None) => judge.judge(requests, answers, keys),
+                (Some(judge), Some(retries)) => judge.judge_asked(&retries.asked, keys),
             }
         }
         let oracle = match &self.oracle {
@@ -354,10 +258,24 @@ impl Engine {
         Ok(())
     }
 
+    /// Lets clients send again what they still have to.
+    fn end(&mut self, keys: usize) {
+        for lane in &mut self.lanes {
+            let asked = lane.run.send_rest();
+            if let Some(judge) = &mut lane.judge {
+                judge.judge_asked(asked, keys);
+            }
+        }
+    }
+
     fn summary(self, input: InputSummary, names: &Keys, options: &Options) -> Summary {
         let keys = names.len() as f64;
-        let decisions = self.requests as f64;
+        let decisions = self.counts.requests as f64;
         let most_denied = self.most_denied(names);
+        let denied_clients = match options.clients {
+            true => self.denied_clients(names),
+            false => Vec::new(),
+        };
         let algorithm = |(lane, differ): (Lane, u64)| AlgorithmSummary {
             name: lane.run.algorithm.info.name,
             exact: lane.run.algorithm.info.is_exact(),
@@ -365,6 +283,9 @@ impl Engine {
             denied: lane.tally.denied,
             errors: lane.tally.errors,
             keys_denied: lane.tally.keys_denied(),
+            longest_block_ns: lane.tally.who.longest(),
+            denied_by_hour: lane.tally.who.by_hour(),
+            retries: lane.run.retries.as_ref().map(|retries| retries.counts),
             against_service: Some(lane.tally.service).filter(|of| *of != Service::default()),
             steps_back: lane.tally.steps_back.summary(),
             against_oracle: lane.judge.as_ref().map(|judge| Comparison {
@@ -399,7 +320,20 @@ impl Engine {
                 .collect(),
             skipped: options.skipped.clone(),
             most_denied,
+            denied_clients,
         }
+    }
+
+    /// All clients that were denied, by algorithm.
+    fn denied_clients(&self, names: &Keys) -> Vec<DeniedClient> {
+        let of = |lane: &Lane| {
+            let name = lane.run.algorithm.info.name;
+            let denied = &lane.tally.denied_by_key;
+            lane.tally
+                .who
+                .clients(name, names, &self.requests_by_key, denied)
+        };
+        self.lanes.iter().flat_map(of).collect()
     }
 
     /// The clients that any algorithm denied most, the worst first, of equals the first seen.

@@ -2,10 +2,11 @@
 //! limiter accepted.
 
 use serde::Serialize;
-use windowpane_core::{Quotas, RateLimiter};
+use windowpane_core::{Cost, Nanos, Quotas, RateLimiter};
 use windowpane_lab_input::Request;
 use windowpane_mutex_log::MutexLog;
 
+use super::retries::Asked;
 use super::run::Answer;
 
 /// What of one quota was used in the worst of all windows.
@@ -50,27 +51,39 @@ impl Judge {
     pub(super) fn judge(&mut self, requests: &[Request], answers: &[Answer], keys: usize) {
         self.logs.resize_with(keys.max(self.logs.len()), || None);
         for (request, answer) in requests.iter().zip(answers) {
-            let allowed = match answer {
-                // There is no decision to judge.
-                Answer::Error => continue,
-                Answer::Allow { .. } => true,
-                Answer::Deny { .. } => false,
-            };
-            let log = self.logs[request.key as usize]
-                .get_or_insert_with(|| MutexLog::new(self.quotas.clone()));
-            let right = log
-                .peek_at(request.time, request.cost)
-                .is_ok_and(|detailed| detailed.is_allowed());
-            match (allowed, right) {
-                (true, false) => self.false_allows += 1,
-                (false, true) => self.false_denies += 1,
-                _ => {}
-            }
-            if allowed {
-                let used = log.record_at(request.time, request.cost);
-                for (index, &used) in used.iter().enumerate() {
-                    self.worst = self.worse(index, used);
-                }
+            self.judge_one(request.key, request.time, request.cost, *answer);
+        }
+    }
+
+    /// Judges requests of known keys, those among them that were sent again.
+    pub(super) fn judge_asked(&mut self, asked: &[Asked], keys: usize) {
+        self.logs.resize_with(keys.max(self.logs.len()), || None);
+        for of in asked {
+            self.judge_one(of.key, of.time, of.cost, of.answer);
+        }
+    }
+
+    #[inline]
+    fn judge_one(&mut self, key: u32, time: Nanos, cost: Cost, answer: Answer) {
+        let allowed = match answer {
+            // There is no decision to judge.
+            Answer::Error => return,
+            Answer::Allow { .. } => true,
+            Answer::Deny { .. } => false,
+        };
+        let log = self.logs[key as usize].get_or_insert_with(|| MutexLog::new(self.quotas.clone()));
+        let right = log
+            .peek_at(time, cost)
+            .is_ok_and(|detailed| detailed.is_allowed());
+        match (allowed, right) {
+            (true, false) => self.false_allows += 1,
+            (false, true) => self.false_denies += 1,
+            _ => {}
+        }
+        if allowed {
+            let used = log.record_at(time, cost);
+            for (index, &used) in used.iter().enumerate() {
+                self.worst = self.worse(index, used);
             }
         }
     }

@@ -6,6 +6,7 @@ use windowpane_lab_ground::output::Output;
 
 use super::error::ReplayError;
 use super::run::Answer;
+use super::who::DeniedClient;
 use super::{Decided, Observer};
 
 /// Writes one row for each line and algorithm: for a line the algorithms in their order, the lines
@@ -93,6 +94,29 @@ const ORACLE_COLUMNS: [&str; 3] = [
     "oracle_retry_after_ns",
 ];
 
+/// Writes every client that was denied:
+/// `algorithm,key,requests,denied,first_denied_ns,last_denied_ns,longest_block_ns`.
+///
+/// # Errors
+/// [`ReplayError::Output`].
+pub fn write_clients(clients: &[DeniedClient], output: Output) -> Result<Output, ReplayError> {
+    let columns = [
+        "algorithm",
+        "key",
+        "requests",
+        "denied",
+        "first_denied_ns",
+        "last_denied_ns",
+        "longest_block_ns",
+    ];
+    let mut rows = Rows::new(output, &columns, &[])?;
+    for client in clients {
+        let written = rows.client(client);
+        rows.check(written)?;
+    }
+    rows.into_output()
+}
+
 /// Rows on their way to an output.
 struct Rows {
     name: String,
@@ -147,6 +171,21 @@ impl Rows {
         }
         if let Some(input) = self.inputs.get(decided.input as usize) {
             self.csv.write_field(input)?;
+        }
+        self.csv.write_record(None::<&[u8]>)
+    }
+
+    fn client(&mut self, client: &DeniedClient) -> csv::Result<()> {
+        self.csv.write_field(client.algorithm)?;
+        self.csv.write_field(&client.key)?;
+        for number in [
+            client.requests,
+            client.denied,
+            client.first,
+            client.last,
+            client.longest,
+        ] {
+            self.number(Some(number))?;
         }
         self.csv.write_record(None::<&[u8]>)
     }

@@ -2,10 +2,12 @@
 
 use std::time::Instant;
 
-use windowpane_core::{BuildError, Decision, Nanos, Quotas};
+use windowpane_core::{BuildError, Cost, Decision, Nanos, Quotas};
 use windowpane_lab_contestants::Store;
 use windowpane_lab_contestants::registry::{Algorithm, BuildOptions};
 use windowpane_lab_input::Request;
+
+use super::retries::{Asked, Retries, RetryModel};
 
 /// How many bytes are allocated now, as a counting allocator says.
 pub type Meter = fn() -> u64;
@@ -64,6 +66,8 @@ pub(super) struct Run {
     /// Whether `remaining` is asked for.
     detailed: bool,
     meter: Option<Meter>,
+    /// Clients that come again, if there are any.
+    pub(super) retries: Option<Retries>,
     /// Of the latest batch, request by request.
     pub(super) answers: Vec<Answer>,
     /// Spent on deciding.
@@ -86,6 +90,7 @@ impl Run {
         quotas: &Quotas,
         options: BuildOptions,
         detailed: bool,
+        retries: RetryModel,
         meter: Option<Meter>,
     ) -> Result<Run, BuildError> {
         let before = meter.map_or(0, |meter| meter());
@@ -96,6 +101,7 @@ impl Run {
             store,
             detailed,
             meter,
+            retries: Retries::new(retries),
             answers: Vec::new(),
             nanos: 0,
             bytes_empty,
@@ -122,6 +128,11 @@ impl Run {
         let start = Instant::now();
         self.store
             .fetch(&mut requests.iter().map(|request| request.key));
+        if self.retries.is_some() {
+            self.decide_with_retries(requests);
+            self.nanos += u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            return;
+        }
         let store = &*self.store;
         let decide = |request: &Request| {
             store
@@ -141,5 +152,49 @@ impl Run {
             false => self.answers.extend(requests.iter().map(decide)),
         }
         self.nanos += u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    }
+
+    /// Decides a batch, and what clients send again before its requests. What is due at the time of a
+    /// request comes before it.
+    fn decide_with_retries(&mut self, requests: &[Request]) {
+        let (store, detailed) = (&*self.store, self.detailed);
+        let mut decide = |key: u32, time: Nanos, cost: Cost| match detailed {
+            true => store
+                .decide_remaining_at(key, time, cost)
+                .map_or(Answer::Error, |detailed| {
+                    Answer::new(detailed.decision(), detailed.remaining())
+                }),
+            false => store
+                .decide_at(key, time, cost)
+                .map_or(Answer::Error, |decision| Answer::new(decision, 0)),
+        };
+        let Some(retries) = &mut self.retries else {
+            return;
+        };
+        retries.asked.clear();
+        for request in requests {
+            retries.send_until(request.time, &mut decide);
+            let answer = decide(request.key, request.time, request.cost);
+            retries.answered(request.key, request.time, request.cost, answer, 0);
+            self.answers.push(answer);
+        }
+    }
+
+    /// Sends again what is still waiting when the input has ended. Returns what was asked.
+    pub(super) fn send_rest(&mut self) -> &[Asked] {
+        let store = &*self.store;
+        let mut decide = |key: u32, time: Nanos, cost: Cost| {
+            store
+                .decide_at(key, time, cost)
+                .map_or(Answer::Error, |decision| Answer::new(decision, 0))
+        };
+        match &mut self.retries {
+            Some(retries) => {
+                retries.asked.clear();
+                retries.send_until(Nanos::MAX, &mut decide);
+                &retries.asked
+            }
+            None => &[],
+        }
     }
 }

@@ -7,8 +7,10 @@ use serde::Serialize;
 use windowpane_lab_input::BadLines;
 
 use super::judge::Overshoot;
+use super::retries::RetryCounts;
 use super::steps_back::StepsBackSummary;
 use super::tally::Service;
+use super::who::{Denials, DeniedClient};
 
 /// The name of the schema: changed whenever a field changes its meaning or goes.
 pub const SCHEMA: &str = "windowpane-replay/1";
@@ -36,6 +38,9 @@ pub struct Summary {
     pub skipped: Vec<Skipped>,
     /// The clients that were denied most by any of the algorithms, at most [`MOST_DENIED`].
     pub most_denied: Vec<Client>,
+    /// All clients that were denied, by algorithm, if they were asked for.
+    #[serde(skip)]
+    pub denied_clients: Vec<DeniedClient>,
 }
 
 /// How many clients are told as denied most.
@@ -67,6 +72,9 @@ pub struct InputSummary {
     /// Requests before the latest of all that were decided before them; `None` if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps_back: Option<StepsBackSummary>,
+    /// Keys that are IPv6 addresses, and the networks of 64 bits that they are in.
+    #[serde(skip)]
+    pub ipv6: (u64, u64),
     /// Lines that no filter takes.
     #[serde(skip_serializing_if = "is_zero")]
     pub left_out: u64,
@@ -102,8 +110,8 @@ pub struct AlgorithmSummary {
     pub denied: u64,
     /// Requests without a decision.
     pub errors: u64,
-    /// Keys of which at least one request was denied; for pages, and not in the JSON.
-    #[serde(skip)]
+    /// Keys of which at least one request was denied.
+    #[serde(rename = "clients_denied")]
     pub keys_denied: u64,
     /// Against the oracle; `None` if nothing was compared.
     pub against_oracle: Option<Comparison>,
@@ -112,6 +120,14 @@ pub struct AlgorithmSummary {
     pub bytes_per_key: Option<f64>,
     /// Time spent on decisions, divided by their number.
     pub ns_per_decision: f64,
+    /// The longest block of a client: from a denial to when a request would be allowed, with none allowed
+    /// in between, in nanoseconds.
+    pub longest_block_ns: u64,
+    /// Denials by hour; hours without one are left out.
+    pub denied_by_hour: Vec<Denials>,
+    /// What clients that were denied sent again, by a model; `None` without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retries: Option<RetryCounts>,
     /// Beside the service's own decisions; `None` if the input holds none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against_service: Option<Service>,

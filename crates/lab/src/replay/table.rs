@@ -7,6 +7,8 @@ use indicatif::HumanCount;
 use windowpane_core::format_nanos;
 use windowpane_lab_input::{excerpt, one_line};
 
+use super::report::instant;
+use super::retries::RetryModel;
 use super::steps_back::StepsBackSummary;
 use super::summary::{AlgorithmSummary, Comparison, InputSummary, MOST_DENIED, Summary};
 
@@ -27,7 +29,8 @@ pub fn render(summary: &Summary) -> String {
         algorithms(summary),
     );
     text.push_str(&steps_back(summary));
-    text.push_str(&service(summary));
+    text.push_str(&who(summary));
+    text.push_str(&model_and_service(summary));
     text.push_str(&notes(summary));
     text.push_str(&most_denied(summary));
     text
@@ -104,10 +107,54 @@ fn steps_back(summary: &Summary) -> String {
     text + "\n"
 }
 
-/// The limiters beside the service's own decisions.
-fn service(summary: &Summary) -> String {
+/// How many clients each limiter denies, for how long, and in which hour most.
+fn who(summary: &Summary) -> String {
+    let mut text = String::new();
+    for algorithm in summary.algorithms.iter().filter(|of| of.denied > 0) {
+        let _ = write!(
+            text,
+            "{} denies {} of {} ({:.2} %), one of them for {}",
+            algorithm.name,
+            number(algorithm.keys_denied),
+            count(summary.input.keys, "client"),
+            algorithm.keys_denied as f64 / summary.input.keys as f64 * 100.0,
+            span(algorithm.longest_block_ns),
+        );
+        let busiest = algorithm
+            .denied_by_hour
+            .iter()
+            .max_by_key(|hour| hour.denied);
+        if let Some(hour) = busiest {
+            let (denied, width) = (number(hour.denied), span(hour.width_ns));
+            let from = instant(hour.from_ns, 0);
+            let _ = write!(text, "; most in the {width} from {from}: {denied}");
+        }
+        text.push('\n');
+    }
+    match text.is_empty() {
+        true => text,
+        false => text + "\n",
+    }
+}
+
+/// What the model of retries gave, and the limiters beside the service's own decisions.
+fn model_and_service(summary: &Summary) -> String {
     let mut text = String::new();
     for algorithm in &summary.algorithms {
+        if let Some(of) = &algorithm.retries {
+            let how = match of.model {
+                RetryModel::Hammer => "each second",
+                _ => "when retry_after has passed",
+            };
+            let _ = writeln!(
+                text,
+                "a model: denied requests come again {how}, at most 10 times: {} sent to {}, {} of them allowed, {} given up",
+                number(of.sent),
+                algorithm.name,
+                number(of.allowed),
+                number(of.given_up),
+            );
+        }
         if let Some(of) = &algorithm.against_service {
             let _ = writeln!(
                 text,
@@ -206,7 +253,8 @@ pub fn number(number: u64) -> String {
     HumanCount(number).to_string()
 }
 
-pub(super) fn count(number: u64, what: &str) -> String {
+/// A number of things in words.
+pub fn count(number: u64, what: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {what}{plural}", HumanCount(number))
 }

@@ -6,6 +6,7 @@ use windowpane_lab_input::Request;
 
 use super::run::Answer;
 use super::steps_back::StepsBack;
+use super::who::Who;
 
 /// Decisions of a limiter beside those that the service itself made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -40,6 +41,7 @@ pub(super) struct Tally {
     pub(super) errors: u64,
     /// Denials by the key's number.
     pub(super) denied_by_key: Vec<u64>,
+    pub(super) who: Who,
     /// Where the input holds the service's own decisions.
     pub(super) service: Service,
     /// The latest time accepted, by the key's number.
@@ -72,11 +74,15 @@ impl Tally {
                 Answer::Allow { .. } => {
                     self.allowed += 1;
                     *latest = request.time.max(*latest);
+                    if self.denied_by_key[request.key as usize] > 0 {
+                        self.who.allowed(request);
+                    }
                 }
                 Answer::Error => self.errors += 1,
-                Answer::Deny { .. } => {
+                Answer::Deny { retry_after, .. } => {
                     self.denied += 1;
                     self.denied_by_key[request.key as usize] += 1;
+                    self.who.denied(request, *retry_after);
                 }
             }
         }

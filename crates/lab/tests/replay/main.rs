@@ -6,9 +6,12 @@ mod bad_input;
 mod conformance;
 #[cfg(unix)]
 mod ending;
+mod every_format;
 mod formats;
 mod order;
 mod outputs;
 mod report;
+mod suggest;
 mod support;
 mod traps;
+mod who;

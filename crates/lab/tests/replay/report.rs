@@ -185,3 +185,24 @@ fn a_long_log_has_a_page_no_larger_than_a_short_one() {
     });
     assert!(sizes[1] < 2 * sizes[0], "{sizes:?}");
 }
+
+#[test]
+fn limiters_that_look_alike_are_one_chart_that_names_them() {
+    let mut log = String::from("time,key\n");
+    for nth in 0..40 {
+        log += &format!("{},a\n", nth * 100);
+    }
+    let folder = Folder::with("log.csv", log);
+    let page = page(
+        &folder,
+        "--quota 2/1s --algorithm mutex-log,cas-ring,gcra,bucket-ring",
+    );
+    let charts = texts(&page, "section[aria-labelledby=when] svg");
+    assert!(
+        charts[0].contains("Denied by mutex-log, cas-ring"),
+        "{charts:?}"
+    );
+    assert!((2..4).contains(&charts.len()), "gcra differs: {charts:?}");
+    let said = texts(&page, "section[aria-labelledby=when] p").concat();
+    assert!(said.contains("drawn as one"), "{said}");
+}

@@ -8,6 +8,7 @@ mod publish;
 mod replay;
 mod report;
 mod soak;
+mod suggest;
 
 use std::alloc::System;
 use std::process::ExitCode;
@@ -41,6 +42,7 @@ enum Command {
     Replay(replay::Args),
     Report(report::Args),
     Soak(soak::Args),
+    Suggest(suggest::Args),
 }
 
 fn main() -> ExitCode {
@@ -51,5 +53,6 @@ fn main() -> ExitCode {
         Command::Replay(args) => replay::run(args),
         Command::Report(args) => report::run(args),
         Command::Soak(args) => soak::run(args),
+        Command::Suggest(args) => suggest::run(args),
     }
 }

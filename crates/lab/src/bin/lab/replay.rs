@@ -2,10 +2,11 @@
 
 pub(crate) mod ending;
 pub(crate) mod inputs;
+mod memory;
 mod progress;
 pub(crate) mod said;
+pub(crate) mod shared;
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,8 +14,8 @@ use std::process::ExitCode;
 use clap::{ArgAction, ValueEnum, value_parser};
 use windowpane_core::Quotas;
 use windowpane_lab::replay::{
-    Decisions, Disagreements, Observer, Options, ReplayError, Report, Skipped, Summary, render,
-    replay_inputs,
+    Decisions, Disagreements, Observer, Options, ReplayError, Report, RetryModel, Skipped, Summary,
+    render, replay_inputs, write_clients,
 };
 use windowpane_lab_contestants::Info;
 use windowpane_lab_contestants::registry::{Algorithm, BuildOptions, ORACLE, algorithms};
@@ -23,6 +24,7 @@ use windowpane_lab_input::{InputError, Order};
 use windowpane_mutex_log::OnRegression;
 
 use self::inputs::InputArgs;
+use self::memory::Forecast;
 use self::progress::Bar;
 use self::said::tell;
 
@@ -109,9 +111,29 @@ pub(crate) struct Args {
     #[arg(long, value_name = "OUT.html|-")]
     report: Option<PathBuf>,
 
+    /// A model of what clients do that were denied: nothing, send the request again when
+    /// retry_after has passed, or each second; at most 10 times
+    #[arg(long, value_name = "MODEL", default_value = "none")]
+    retries: Retries,
+
+    /// Write every client that was denied, with its first, last and longest block
+    #[arg(long, value_name = "OUT.csv|-")]
+    clients: Option<PathBuf>,
+
     /// Do not run the oracle beside the limiters: faster, and less memory
     #[arg(long, conflicts_with = "disagreements")]
     no_compare: bool,
+}
+
+/// What clients do that were denied.
+#[derive(Clone, Copy, ValueEnum)]
+enum Retries {
+    /// Nothing but what the input holds.
+    None,
+    /// They send the request again when `retry_after` has passed.
+    Honour,
+    /// They send the request again each second.
+    Hammer,
 }
 
 /// What a time before the latest one means.
@@ -144,7 +166,7 @@ pub(crate) fn run(args: Args) -> ExitCode {
 /// Returns whether too many lines were bad.
 fn run_all(args: &Args) -> Result<bool, ReplayError> {
     let options = args.options()?;
-    args.check_outputs()?;
+    shared::check_outputs(&args.input, args.outputs())?;
     let (inputs, length) = args.input.open()?;
     let names: Vec<String> = inputs.iter().map(|input| input.name.clone()).collect();
     let mut decisions = args
@@ -159,6 +181,7 @@ fn run_all(args: &Args) -> Result<bool, ReplayError> {
         .transpose()?;
     let mut json = args.json.as_deref().map(Output::create).transpose()?;
     let mut page = args.report.as_deref().map(Output::create).transpose()?;
+    let clients = args.clients.as_deref().map(Output::create).transpose()?;
     let mut report = args.report.as_ref().map(|_| Report::new());
 
     let mut observers: Vec<&mut dyn Observer> = Vec::new();
@@ -166,8 +189,12 @@ fn run_all(args: &Args) -> Result<bool, ReplayError> {
     observers.extend(disagreements.as_mut().map(|rows| rows as &mut dyn Observer));
     observers.extend(report.as_mut().map(|report| report as &mut dyn Observer));
     let mut bar = Bar::new(length, args.writes_to_stdout());
+    let mut forecast = Forecast::new(length, crate::live_bytes);
     let summary = replay_inputs(inputs, &options, &mut observers, &mut |progress| {
         bar.show(progress);
+        if let Some(warning) = forecast.see(progress) {
+            tell(&warning);
+        }
     })?;
     drop(bar);
 
@@ -176,17 +203,22 @@ fn run_all(args: &Args) -> Result<bool, ReplayError> {
     }
     said::tell_notes();
     said::steps_back(&summary.input, matches!(options.order, Order::Reordered(_)));
+    said::networks(&summary.input);
     let too_many_bad = said::bad_lines(&summary.input, args.input.max_bad);
     if let Some(json) = &mut json {
         write_json(json, &summary).map_err(|error| ReplayError::output(json.name(), error))?;
     }
     if let (Some(page), Some(report)) = (&mut page, &mut report) {
-        let told = report.page(&summary, &command());
+        let told = report.page(&summary, &shared::command());
         told.map_err(io::Error::other)
             .and_then(|told| page.write_all(told.as_bytes()))
             .map_err(|error| ReplayError::output(page.name(), error))?;
     }
+    let clients = clients
+        .map(|output| write_clients(&summary.denied_clients, output))
+        .transpose()?;
     let outputs = [
+        clients,
         decisions.map(Decisions::into_output).transpose()?,
         disagreements.map(Disagreements::into_output).transpose()?,
         json,
@@ -203,20 +235,6 @@ fn run_all(args: &Args) -> Result<bool, ReplayError> {
 fn write_json(output: &mut Output, summary: &Summary) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *output, summary)?;
     writeln!(output)
-}
-
-/// The command as it is typed in a shell.
-fn command() -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./,:=+%@".contains(&byte);
-    let quoted = |word: std::ffi::OsString| {
-        let word = word.to_string_lossy().into_owned();
-        match !word.is_empty() && word.bytes().all(plain) {
-            true => word,
-            false => format!("'{}'", word.replace('\'', r"'\''")),
-        }
-    };
-    let words: Vec<String> = std::env::args_os().skip(1).map(quoted).collect();
-    format!("cargo lab {}", words.join(" "))
 }
 
 impl Args {
@@ -255,6 +273,12 @@ impl Args {
             skip_bad: self.input.skip_bad,
             compare: !self.no_compare,
             detailed: self.decisions.is_some() || self.disagreements.is_some(),
+            retries: match self.retries {
+                Retries::None => RetryModel::None,
+                Retries::Honour => RetryModel::Honour,
+                Retries::Hammer => RetryModel::Hammer,
+            },
+            clients: self.clients.is_some(),
             meter: Some(crate::live_bytes),
         })
     }
@@ -265,28 +289,9 @@ impl Args {
         quotas: &Quotas,
         build: BuildOptions,
     ) -> Result<(Vec<&'static Algorithm>, Vec<Skipped>), ReplayError> {
-        let all = self.algorithms == ["all"];
-        if !all && self.algorithms.iter().any(|name| name == "all") {
-            return Err(ReplayError::Usage(
-                "--algorithm: expected all alone, or names without it".into(),
-            ));
-        }
-        let asked: Vec<&Algorithm> = match all {
-            true => algorithms().collect(),
-            false => self
-                .algorithms
-                .iter()
-                .map(|name| find(name))
-                .collect::<Result<_, _>>()?,
-        };
+        let (asked, all) = shared::algorithms(&self.algorithms)?;
         let (mut algorithms, mut skipped) = (Vec::<&Algorithm>::new(), Vec::new());
         for algorithm in asked {
-            if algorithms
-                .iter()
-                .any(|other| other.info.name == algorithm.info.name)
-            {
-                continue;
-            }
             match (algorithm.build)(quotas, build) {
                 Ok(_) => algorithms.push(algorithm),
                 Err(error) if all => skipped.push(Skipped {
@@ -310,6 +315,7 @@ impl Args {
             ("--disagreements", &self.disagreements),
             ("--json", &self.json),
             ("--report", &self.report),
+            ("--clients", &self.clients),
         ];
         outputs
             .into_iter()
@@ -319,37 +325,4 @@ impl Args {
     fn writes_to_stdout(&self) -> bool {
         self.outputs().any(|(_, path)| path.as_os_str() == "-")
     }
-
-    /// That no output is written over another or over the input.
-    fn check_outputs(&self) -> Result<(), ReplayError> {
-        let inputs = self.input.files()?.into_iter();
-        let mut taken: Vec<_> = inputs
-            .map(|input| ("the input", fs::canonicalize(input).ok()))
-            .collect();
-        for (option, path) in self.outputs() {
-            let place = match path.as_os_str() == "-" {
-                true => Some(path.into()),
-                false => Output::place(path)?,
-            };
-            let same = |(_, other): &&(&str, Option<PathBuf>)| place.is_some() && *other == place;
-            if let Some((other, _)) = taken.iter().find(same) {
-                return Err(ReplayError::Usage(format!(
-                    "{option} {} is {other}'s too; expected a place of its own",
-                    path.display()
-                )));
-            }
-            taken.push((option, place));
-        }
-        Ok(())
-    }
-}
-
-fn find(name: &str) -> Result<&'static Algorithm, ReplayError> {
-    windowpane_lab_contestants::registry::find(name).ok_or_else(|| {
-        let names: Vec<&str> = algorithms().map(|algorithm| algorithm.info.name).collect();
-        ReplayError::Usage(format!(
-            "unknown algorithm `{name}`: expected {}, or all",
-            names.join(", ")
-        ))
-    })
 }

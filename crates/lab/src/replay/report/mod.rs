@@ -10,12 +10,13 @@
 
 mod clients;
 mod page;
-mod timeline;
+pub(super) mod timeline;
 
 use windowpane_core::Nanos;
 use windowpane_lab_input::excerpt;
 
 use self::clients::Clients;
+pub(super) use self::page::instant;
 use self::timeline::Timeline;
 use super::error::ReplayError;
 use super::run::Answer;

@@ -61,7 +61,7 @@ pub(super) fn rung_of(span: u64, steps: usize) -> usize {
 }
 
 /// What two steps have together.
-pub(super) trait Merge: Default {
+pub(in super::super) trait Merge: Default {
     /// Adds another step's.
     fn merge(&mut self, other: &Self);
 }
@@ -75,7 +75,7 @@ impl Merge for u64 {
 /// Steps of equal width, beginning at multiples of it. Those in which nothing happened are not
 /// kept.
 #[derive(Clone, Debug)]
-pub(super) struct Timeline<T> {
+pub(in super::super) struct Timeline<T> {
     /// At most so many from the first to the last.
     most: u64,
     /// The index of the width.
@@ -102,8 +102,15 @@ impl<T: Merge> Timeline<T> {
         }
     }
 
+    /// Nothing counted, in steps of at least an hour.
+    pub(in super::super) fn by_hours(most: usize) -> Timeline<T> {
+        let mut timeline = Timeline::new(most);
+        timeline.rung = WIDTHS.iter().position(|width| *width == HOUR).unwrap_or(0);
+        timeline
+    }
+
     /// The step of a time, made wide enough before. Amortized O(log steps).
-    pub(super) fn at(&mut self, time: Nanos) -> &mut T {
+    pub(in super::super) fn at(&mut self, time: Nanos) -> &mut T {
         while self.span_with(time) > self.most && self.rung + 1 < WIDTHS.len() {
             self.widen(self.rung + 1);
         }
@@ -136,12 +143,12 @@ impl<T: Merge> Timeline<T> {
     }
 
     /// Of each step, in nanoseconds.
-    pub(super) fn width(&self) -> u64 {
+    pub(in super::super) fn width(&self) -> u64 {
         WIDTHS[self.rung]
     }
 
     /// When each step begins, and what happened in it; in the order of time.
-    pub(super) fn steps(&self) -> impl Iterator<Item = (Nanos, &T)> {
+    pub(in super::super) fn steps(&self) -> impl Iterator<Item = (Nanos, &T)> {
         let width = self.width();
         self.steps
             .iter()

@@ -9,7 +9,7 @@ const INTERRUPTED: i32 = 130;
 
 /// Removes what is half finished before an interrupt, a request to terminate or a hang-up ends the
 /// program. Where there can be no handler, they end it as they always do.
-pub(super) fn leave_nothing_unfinished() {
+pub(crate) fn leave_nothing_unfinished() {
     let _ = ctrlc::set_handler(|| {
         remove_unfinished();
         exit(INTERRUPTED);

@@ -18,6 +18,9 @@ pub(crate) fn tell(line: &str) {
 /// Notes on how inputs are read: they are kept, since an error is one line.
 static NOTES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
+/// What divides an input's name from how it is read.
+const READ_AS: &str = ": read as ";
+
 /// Keeps a note, or a warning.
 pub(crate) fn note(line: &str) {
     let line = match line.starts_with("warning: ") {
@@ -29,7 +32,22 @@ pub(crate) fn note(line: &str) {
 
 /// Tells the notes, once.
 pub(crate) fn tell_notes() {
-    notes().drain(..).for_each(|note| tell(&note));
+    let mut notes = notes();
+    let mut told: Vec<(&str, u64)> = Vec::new();
+    for note in notes.iter() {
+        let what = note.split_once(READ_AS).map_or(&note[..], |(_, what)| what);
+        match told.iter_mut().find(|(said, _)| said.ends_with(what)) {
+            Some((_, more)) => *more += 1,
+            None => told.push((note, 0)),
+        }
+    }
+    for (note, more) in told {
+        match more {
+            0 => tell(note),
+            more => tell(&format!("{note}, and {more} more alike")),
+        }
+    }
+    notes.clear();
 }
 
 fn notes() -> MutexGuard<'static, Vec<String>> {
@@ -53,6 +71,19 @@ pub(crate) fn steps_back(input: &InputSummary, reordered: bool) {
         "warning: time steps back: {what}. Each counts as the latest time of its key, so more is \
          denied than in the order of time; expected {option}",
     ));
+}
+
+/// IPv6 addresses of few networks: a client of one has as many addresses as it likes.
+pub(crate) fn networks(input: &InputSummary) {
+    let (addresses, networks) = input.ipv6;
+    if addresses >= 10 && addresses >= 2 * networks {
+        tell(&format!(
+            "warning: {} keys are IPv6 addresses of {} networks of 64 bits, and a client may use all \
+             of one; expected --group-v6 64",
+            number(addresses),
+            number(networks),
+        ));
+    }
 }
 
 /// The bad lines that were skipped. Returns whether they are more than `most`, a share of all lines.

@@ -22,7 +22,7 @@ use windowpane_lab_report::page::{Column, Page, Section, table};
 
 use self::differ::differ;
 use self::limiters::limiters;
-use self::scale::instant;
+pub(in super::super) use self::scale::instant;
 use self::when::when;
 use self::who::who;
 use super::super::summary::{AlgorithmSummary, Client, Summary};

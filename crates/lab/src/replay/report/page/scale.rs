@@ -9,7 +9,7 @@ use super::super::Report;
 const DATES_FROM: Nanos = 100_000_000_000_000_000;
 
 /// A time of the input: a date in UTC to what a `width` tells, or what passed since its zero.
-pub(super) fn instant(time: Nanos, width: u64) -> String {
+pub(in super::super::super) fn instant(time: Nanos, width: u64) -> String {
     const SECOND: u64 = 1_000_000_000;
     let nanos = i128::from(time);
     match jiff::Timestamp::from_nanosecond(nanos) {

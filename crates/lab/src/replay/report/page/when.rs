@@ -1,4 +1,4 @@
-//! When requests were denied: a chart a limiter.
+//! When requests were denied: a chart for the limiters that look alike.
 
 use anyhow::Result;
 use maud::{Markup, html};
@@ -30,27 +30,34 @@ pub(super) fn steps(
 pub(super) fn when(report: &Report, summary: &Summary) -> Result<Markup> {
     let scale = Scale::of(report);
     let mut charts = Vec::new();
-    for (nth, algorithm) in summary.algorithms.iter().enumerate() {
-        let steps = steps(report, &scale, |step| {
-            step.denied.get(nth).copied().unwrap_or(0)
-        });
-        let title = format!("Denied by {}", algorithm.name);
+    for alike in alike(report, summary) {
+        let names: Vec<&str> = alike
+            .iter()
+            .map(|nth| summary.algorithms[*nth].name)
+            .collect();
+        let first = alike[0];
+        let steps = steps(report, &scale, |step| denied_by(step, first));
+        let title = format!("Denied by {}", names.join(", "));
         let svg = draw(&title, Bars::Denied, &steps, scale.labels(), each(&scale))?;
+        let counts = alike
+            .iter()
+            .map(|nth| number(summary.algorithms[*nth].denied));
         let label = format!(
             "{title}: {} of {} over {}",
-            number(algorithm.denied),
+            counts.collect::<Vec<_>>().join(", "),
             count(summary.input.requests, "request"),
             span(summary.input.latest_ns - summary.input.earliest_ns)
         );
         charts.push((svg, label));
     }
+    let drawn = charts.len();
     // By the exact one, if there is one.
     let exact = summary
         .algorithms
         .iter()
         .position(|algorithm| algorithm.exact);
     let nth = exact.unwrap_or(0);
-    let denied = |step: &Step| step.denied.get(nth).copied().unwrap_or(0);
+    let denied = |step: &Step| denied_by(step, nth);
     let busiest = report.timeline.steps().max_by_key(|(_, step)| denied(step));
     let busiest = busiest.filter(|(_, step)| denied(step) > 0);
     let said = busiest.zip(report.names.get(nth));
@@ -61,8 +68,33 @@ pub(super) fn when(report: &Report, summary: &Summary) -> Result<Markup> {
                 (number(denied(step))) " of " (count(step.requests, "request")) "."
             }
         }
+        @if drawn < summary.algorithms.len() {
+            p { "Limiters whose bars nowhere differ by more than 2 % of the highest are drawn as one, with the denials of the first." }
+        }
         (figures(&charts))
     })
+}
+
+fn denied_by(step: &Step, nth: usize) -> u64 {
+    step.denied.get(nth).copied().unwrap_or(0)
+}
+
+/// The limiters whose charts look alike, by their places: each with the first of them.
+fn alike(report: &Report, summary: &Summary) -> Vec<Vec<usize>> {
+    let highest = report.timeline.steps().map(|(_, step)| step.requests).max();
+    let least = highest.unwrap_or(0) / 50;
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for nth in 0..summary.algorithms.len() {
+        let looks_like = |group: &&mut Vec<usize>| {
+            let mut steps = report.timeline.steps();
+            steps.all(|(_, step)| denied_by(step, group[0]).abs_diff(denied_by(step, nth)) <= least)
+        };
+        match groups.iter_mut().find(looks_like) {
+            Some(group) => group.push(nth),
+            None => groups.push(vec![nth]),
+        }
+    }
+    groups
 }
 
 pub(super) fn figures(charts: &[(String, String)]) -> Markup {
