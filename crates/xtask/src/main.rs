@@ -8,6 +8,7 @@ mod fuzz;
 mod instructions;
 mod loom;
 mod metadata;
+mod method;
 mod mutants;
 mod prove;
 mod quoted;
@@ -36,6 +37,7 @@ enum Command {
     Fuzz(fuzz::Args),
     Instructions(instructions::Args),
     Loom(loom::Args),
+    Method(method::Args),
     Mutants(mutants::Args),
     Prove(prove::Args),
     Shuttle(shuttle::Args),
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
         Command::Fuzz(args) => fuzz::run(&args),
         Command::Instructions(args) => instructions::run(&args),
         Command::Loom(args) => loom::run(&args),
+        Command::Method(args) => method::run(&args),
         Command::Mutants(args) => mutants::run(&args),
         Command::Prove(args) => prove::run(&args),
         Command::Shuttle(args) => shuttle::run(&args),
