@@ -15,6 +15,7 @@ mod shuttle;
 mod supply;
 mod test;
 mod tools;
+mod words;
 
 use std::process::ExitCode;
 
@@ -39,6 +40,7 @@ enum Command {
     Shuttle(shuttle::Args),
     Supply(supply::Args),
     Test(test::Args),
+    Words(words::Args),
 }
 
 fn main() -> ExitCode {
@@ -52,5 +54,6 @@ fn main() -> ExitCode {
         Command::Shuttle(args) => shuttle::run(&args),
         Command::Supply(args) => supply::run(&args),
         Command::Test(args) => test::run(&args),
+        Command::Words(args) => words::run(&args),
     }
 }
