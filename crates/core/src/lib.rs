@@ -23,7 +23,6 @@ mod quotas;
 #[cfg(feature = "serde")]
 mod serde;
 mod settle;
-pub mod sync;
 #[cfg(feature = "std")]
 pub mod wait;
 mod window;
@@ -47,4 +46,7 @@ pub use per_quota::PerQuota;
 pub use quota::{Quota, Unit};
 pub use quotas::{IntoQuotas, Quotas};
 pub use settle::{Charge, Reservation, Settle};
+#[doc(inline)]
+pub use windowpane_sync as sync;
+
 pub use window::{MAX_WINDOW, format_nanos, parse_nanos};

@@ -48,6 +48,7 @@ const CLEAN: &[&str] = &[
     "crates/core",
     "crates/keyed",
     "crates/mutex-log",
+    "crates/sync",
     "crates/windowpane",
     "crates/xtask",
     "loom-tests",
