@@ -28,7 +28,7 @@ pub(crate) fn interleavings(calls_of: &[usize]) -> Vec<Vec<usize>> {
 
 /// The distinct outcomes of all sequential orders, by the oracle.
 ///
-/// An explorer's atomics work only inside a model, so each order is a model of one thread: one schedule.
+/// A model checker's atomics work only inside a model, so each order is a model of one thread: one schedule.
 pub(crate) fn sequential_outcomes<O: Callee>(
     script: &Arc<Script>,
     oracle: fn(&Script) -> O,

@@ -110,7 +110,7 @@ pub type KeyedLimiter = windowpane_keyed::KeyedLimiter<u64, FixedWindow, PlainHa
 /// The table that ships, as models take it.
 pub type FlatTable = windowpane_keyed::flat::FlatTable<FixedWindowRule, PlainHashes, ManualClock>;
 
-/// What a flat table is made of for a script: a rule, one block, a clock that nobody reads, a hasher.
+/// The parts of a flat table for a script: a rule, one block, a clock that is not read, a hasher.
 ///
 /// # Panics
 /// If the script has more than a quota.
@@ -182,7 +182,7 @@ impl Callee for KeyEach {
             return Answer::Done;
         }
         let Some(key) = call.key() else {
-            // A sweep: it changes nothing for anybody.
+            // A sweep: it changes nothing for any key.
             return Answer::Done;
         };
         let new = || FixedWindow::new(quotas.clone()).expect("a window");

@@ -108,7 +108,7 @@ impl<L: Callee> Stage<L> {
     }
 }
 
-/// Each reading is one nanosecond after the one before, whoever reads.
+/// Each reading is one nanosecond after the one before, in any thread.
 pub struct TickingClock(Atomic<u64>);
 
 impl TickingClock {

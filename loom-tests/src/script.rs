@@ -222,7 +222,7 @@ pub struct Script {
 }
 
 impl Script {
-    /// Nobody calls anything yet.
+    /// It has no calls yet.
     ///
     /// # Panics
     /// If a quota is malformed.

@@ -19,7 +19,7 @@ pub struct Subject<L, O> {
     pub(crate) oracle: fn(&Script) -> O,
     /// Which windows may never hold more than their limit, whatever the oracle says.
     pub(crate) counted: Counted,
-    /// Its calls take so many steps that a script's bound on preemptions holds for it.
+    /// Its calls have many steps, so a script's bound on preemptions holds for it.
     pub(crate) bounded: bool,
 }
 
@@ -163,7 +163,7 @@ pub fn gcra() -> Subject<Gcra, Gcra> {
     }
 }
 
-/// The store of keys, as many as its capacity says, each with a fixed window.
+/// The store of keys, up to its capacity, each with a fixed window.
 pub fn keyed_limiter() -> Subject<Store<KeyedLimiter>, KeyEach> {
     Subject {
         name: "keyed store",

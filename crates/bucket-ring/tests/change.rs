@@ -44,9 +44,9 @@ fn call() -> impl Strategy<Value = Call> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3_000))]
 
-    /// Whatever changes in between, it never lets through what the log denies; and what it denies, a
+    /// Whatever changes in between, it never allows what the log denies; and what it denies, a
     /// log denies whose windows are longer by one bucket, of now and of each change that laid the
-    /// buckets anew.
+    /// buckets again.
     #[test]
     fn it_stays_one_sided_and_bounded_through_changes(
         buckets in prop_oneof![1..8_u32, Just(60)], calls in prop::collection::vec(call(), 1..120),

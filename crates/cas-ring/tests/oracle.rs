@@ -13,7 +13,7 @@ use windowpane_mutex_log::MutexLog;
 
 #[derive(Clone, Debug)]
 enum Call {
-    /// Moves the clock by so many of the smallest window's parts, and asks.
+    /// Moves the clock by a number of parts of the smallest window, and asks.
     Acquire {
         step: i64,
         cost: u64,

@@ -57,7 +57,7 @@ fn worst_window(accepted: &[Accepted], quota: &Quota) -> u64 {
     worst
 }
 
-/// How many rounds: 2,000, or as many as `WINDOWPANE_ROUNDS` says (`cargo xtask mutants` does).
+/// The number of rounds: 2,000, or `WINDOWPANE_ROUNDS` (`cargo xtask mutants` sets it).
 fn rounds() -> u64 {
     match std::env::var("WINDOWPANE_ROUNDS") {
         Ok(rounds) => rounds.parse().expect("WINDOWPANE_ROUNDS: a whole number"),

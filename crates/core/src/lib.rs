@@ -25,8 +25,8 @@ mod quotas;
 #[cfg(feature = "serde")]
 mod serde;
 mod settle;
+#[cfg(feature = "std")]
 pub mod stack;
-pub mod sync;
 #[cfg(feature = "std")]
 pub mod wait;
 mod window;
@@ -50,4 +50,7 @@ pub use per_quota::PerQuota;
 pub use quota::{Quota, Unit};
 pub use quotas::{IntoQuotas, Quotas};
 pub use settle::{Charge, Reservation, Settle};
+#[doc(inline)]
+pub use windowpane_sync as sync;
+
 pub use window::{MAX_WINDOW, format_nanos, parse_nanos};

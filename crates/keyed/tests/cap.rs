@@ -64,7 +64,7 @@ fn when_all_are_live_an_unknown_key_is_answered_by_the_policy() {
     }
 }
 
-/// Whoever asks for more than the decision is told as well that there is no record.
+/// The detailed answer, too, says that there is no record.
 #[test]
 fn what_is_allowed_without_a_record_is_told_so_in_detail() {
     let store = store("2/100ns", 1, WhenFull::Allow);

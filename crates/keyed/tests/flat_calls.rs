@@ -420,7 +420,7 @@ impl OneWordRule for EverySecond {
     }
 }
 
-/// An unknown key may be denied too, by a rule that says so; then the wait is told on the caller's
+/// An unknown key may be denied too, by a rule that says so; then the wait is on the caller's
 /// clock, though it was decided at the floor, and nothing is left behind.
 #[test]
 fn a_denial_at_the_floor_is_told_on_the_callers_clock() {

@@ -42,7 +42,7 @@ fn quota() -> impl Strategy<Value = Quota> {
         .prop_map(|(limit, window)| Quota::from_nanos(limit, window, Unit::Permits).unwrap())
 }
 
-/// A table, and a limiter for each key that nobody forgets.
+/// A table, and a limiter for each key that is never forgotten.
 struct Beside<R: OneWordRule> {
     table: FlatTable<R, windowpane_keyed::DefaultHasher, ManualClock>,
     quota: Quota,
@@ -132,7 +132,7 @@ fn more_is_there_when_told(
 }
 
 /// A table so small that keys make room for each other all the time, on a clock that steps back:
-/// what it allows, the limiter that nobody forgets allows too, at the time it was recorded under.
+/// what it allows, the limiter that is never forgotten allows too, at the time it was recorded under.
 fn never_looser<R: OneWordRule>(quota: Quota, calls: &[(Nanos, Nanos, Call)]) {
     let mut beside = Beside::<R>::new(quota, 8);
     let mut latest = 0;

@@ -15,7 +15,7 @@ fn store<L: ForKeys>(quotas: &str) -> KeyedLimiter<String, L> {
     KeyedLimiter::new(Quotas::parse(quotas.replace(" ", ",").as_str()).unwrap()).unwrap()
 }
 
-/// A look at `now`, after a request of cost 1 at `before`, tells what the request itself is told.
+/// A look at `now`, after a request of cost 1 at `before`, returns what the request itself would return.
 fn check_behind<L: ForKeys>(quotas: &str, before: Nanos, now: Nanos, more_after: Nanos) {
     let store = store::<L>(quotas);
     let first = store.decide_at("a", before, Cost::ONE).unwrap();

@@ -107,7 +107,7 @@ fn what_is_not_allowed_leaves_nothing_behind() {
 fn what_the_algorithm_cannot_hold_is_told_when_the_store_is_made() {
     let made = KeyedLimiter::<String, CasRing>::new(quotas("5req/1s"));
     assert!(matches!(made, Err(BuildError::RequestsNotSupported { .. })));
-    // Where each key has its own, it is told when that key asks; nothing is kept of it.
+    // Where each key has its own, the error comes when that key asks; nothing is kept of it.
     let tiers = |key: &String| quotas(if key == "bad" { "5req/1s" } else { "5/1s" });
     let store: KeyedLimiter<String, CasRing> = KeyedLimiter::tiered(tiers).build().unwrap();
     let told = store.decide_at("bad", 0, Cost::ONE);

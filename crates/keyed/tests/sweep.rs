@@ -1,4 +1,4 @@
-//! Idle keys go, and nobody can tell.
+//! Idle keys are evicted, and no decision changes.
 
 #[path = "../../core/tests/bounded/mod.rs"]
 mod bounded;
@@ -79,7 +79,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..60)
 }
 
-/// A store that is swept, and makes room where it must, against one that forgets nobody.
+/// A store that is swept and evicts where it must, against one that forgets no key.
 fn check_swept<L: ForKeys>(steps: &[Step]) {
     // Room for 3 of 4 keys: some are evicted to make it, and some refused.
     let (swept, unswept) = (store::<L>("5/10us", 3), store::<L>("5/10us", 10));
@@ -107,7 +107,7 @@ fn check_swept<L: ForKeys>(steps: &[Step]) {
     assert!(swept.keys() <= 3);
 }
 
-/// The same with times that step back: as one that forgets nobody and is told the time of the latest
+/// The same with times that step back: as one that forgets no key and is given the time of the latest
 /// eviction where a key is unknown and the time is earlier.
 fn check_stepping_back<L: FromQuotas + 'static>(steps: &[Step]) {
     let store = store::<L>("5/10us", 10);
@@ -182,7 +182,7 @@ fn an_evicted_keys_earlier_time_is_read_as_that_of_the_eviction() {
     assert_eq!(at(0), Some(0));
     assert_eq!(store.sweep_at(12_000), 1);
     let seen = store.peek_at(&1, 9_000, Cost::ONE).unwrap();
-    // Told on the caller's clock: 3 us to the eviction, and the window.
+    // On the caller's clock: 3 us to the eviction, and the window.
     assert_eq!(seen.more_after, Some(13_000));
     let taken = store.decide_detailed_at(&1, 9_000, Cost::ONE).unwrap();
     assert_eq!(taken.more_after, Some(13_000));

@@ -162,7 +162,7 @@ fn an_answer_that_was_overtaken_is_not_used() {
             answer
         };
         let store = own.get_or_init(|| Arc::new(Store::tiered(tiers).build().unwrap()));
-        // An insertion, whose key nobody refreshes since it is not held yet.
+        // An insertion, whose key is not refreshed since it is not held yet.
         assert!(store.decide("a", Cost::ONE).unwrap().is_allowed());
         assert_eq!(store.quotas("a"), quotas(6));
         // A change, inside of which another is made.
@@ -179,7 +179,7 @@ thread_local! {
 }
 
 /// A clock whose second reading by a thread that counts, the one inside the insertion, waits until
-/// somebody else is done, or for a while.
+/// another thread is done, or for a while.
 #[derive(Clone)]
 struct Pausing {
     inside: Arc<Mutex<mpsc::Sender<()>>>,

@@ -16,7 +16,7 @@ fn cost(permits: u64) -> Cost {
     Cost::new(permits).unwrap()
 }
 
-/// Whoever takes and gives back must not get more than there is.
+/// A caller that takes and gives back must not get more than there is.
 #[test]
 fn nine_pairs_of_taking_and_giving_back_leave_the_capacity_as_it_was() {
     let clock = ManualClock::new(0);
@@ -37,7 +37,7 @@ fn what_is_given_back_was_free_since_its_own_time_and_what_is_charged_leaves_at_
     assert!(log.decide_at(0, cost(4)).unwrap().is_allowed());
     assert!(log.decide_at(3 * SECOND, cost(2)).unwrap().is_allowed());
     log.settle_at(0, cost(4), 9);
-    // More than used up: 9 and 2 of 10. Told to the nanosecond when the one at 0 s has left.
+    // More than used up: 9 and 2 of 10. The wait ends to the nanosecond when the one at 0 s has left.
     let denied = log.decide_detailed_at(5 * SECOND, Cost::ONE).unwrap();
     assert_eq!(denied.remaining(), 0);
     let wait = denied.decision().denied().unwrap().retry_after_nanos();

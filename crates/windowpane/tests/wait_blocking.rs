@@ -173,7 +173,7 @@ fn the_head_uses_what_is_given_back_at_once() {
             until(|| queue.waiting() == 1);
             queue.settle(charge, 3);
             assert!(waiting.join().unwrap().is_ok());
-            // And after a reset, once the queue is told to ask again.
+            // And after a reset, once `look_again` is called.
             let waiting = scope.spawn(|| queue.until_ready_many_blocking(7));
             until(|| queue.waiting() == 1);
             queue.limiter().reset();

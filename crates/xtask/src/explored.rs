@@ -55,12 +55,12 @@ impl Test {
     }
 }
 
-/// Runs tests, one on each core at a time. Calls `told` with each result, one at a time, and
+/// Runs tests, one on each core at a time. Calls `report` with each result, one at a time, and
 /// returns what it returned.
 pub(crate) fn run_all<T: Send>(
     tests: Vec<Test>,
     env: &[(&str, String)],
-    told: impl Fn(Ran) -> T + Sync,
+    report: impl Fn(Ran) -> T + Sync,
 ) -> Vec<T> {
     let queue = Mutex::new(VecDeque::from(tests));
     let all = Mutex::new(Vec::new());
@@ -71,7 +71,7 @@ pub(crate) fn run_all<T: Send>(
                 while let Some(test) = { queue.lock().unwrap().pop_front() } {
                     let ran = test.run(env);
                     let mut all = all.lock().unwrap();
-                    all.push(told(ran));
+                    all.push(report(ran));
                 }
             });
         }
@@ -79,7 +79,7 @@ pub(crate) fn run_all<T: Send>(
     all.into_inner().unwrap()
 }
 
-/// The tests under `--cfg EXPLORER` whose name contains all of `filters`.
+/// The tests under the `--cfg` of a model checker whose name contains all of `filters`.
 ///
 /// # Errors
 /// If they cannot be run: nothing was checked then.

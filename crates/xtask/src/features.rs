@@ -30,6 +30,7 @@ const POOR: [Poor; 2] = [
         lacks: "the standard library",
         flags: &["--no-default-features"],
         packages: &[
+            "windowpane-sync",
             "windowpane-core",
             "windowpane-cas-ring",
             "windowpane-bucket-ring",

@@ -17,6 +17,7 @@ mod shuttle;
 mod supply;
 mod test;
 mod tools;
+mod words;
 
 use std::process::ExitCode;
 
@@ -43,6 +44,7 @@ enum Command {
     Shuttle(shuttle::Args),
     Supply(supply::Args),
     Test(test::Args),
+    Words(words::Args),
 }
 
 fn main() -> ExitCode {
@@ -58,5 +60,6 @@ fn main() -> ExitCode {
         Command::Shuttle(args) => shuttle::run(&args),
         Command::Supply(args) => supply::run(&args),
         Command::Test(args) => test::run(&args),
+        Command::Words(args) => words::run(&args),
     }
 }

@@ -7,7 +7,8 @@ use crate::tools::{cargo, workspace};
 
 /// The crates that others can depend on, by their folders. The rest of the workspace is never
 /// published.
-pub(crate) const LIBRARIES: [&str; 11] = [
+pub(crate) const LIBRARIES: [&str; 12] = [
+    "sync",
     "core",
     "mutex-log",
     "cas-ring",

@@ -6,7 +6,7 @@ use crate::metadata::LIBRARIES;
 use crate::tools::{cargo, first_line, workspace};
 
 /// Library crates that are not mutated: they decide nothing, or a server decides for them.
-const NOT_MUTATED: [&str; 3] = ["redis", "tower", "windowpane"];
+const NOT_MUTATED: [&str; 4] = ["sync", "redis", "tower", "windowpane"];
 
 /// The crates that are mutated.
 fn crates() -> Vec<&'static str> {

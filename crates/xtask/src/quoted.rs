@@ -21,7 +21,7 @@ use crate::tools::workspace;
 /// stands.
 pub(crate) const SEEDED: &str = "WINDOWPANE_SEEDED";
 
-/// Checks that the source has every text that a mutant quotes, before `cargo EXPLORER` compiles it.
+/// Checks that the source has every text that a mutant quotes, before `cargo loom` or `cargo shuttle` compiles it.
 ///
 /// # Errors
 /// With each mutant whose text it has not, and the file.

@@ -33,6 +33,7 @@ const GENERATOR: &str = "wrk";
 
 const STEPS: &[Step] = &[
     step("format", &["fmt", "--all", "--check"]),
+    step("words", &["xtask", "words"]),
     step(
         "lints",
         &[

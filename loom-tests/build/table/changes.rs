@@ -60,7 +60,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "changes_a_second_time",
-        bug: "It lets go of the lock and puts the quotas in force once more, for a window of one nanosecond in between",
+        bug: "It releases the lock and sets the quotas once more, for a window of one nanosecond in between",
         of: Shipped::Changeable,
         file: "change.rs",
         shipped: "guard.change_at(clock(), quotas)",

@@ -6,7 +6,7 @@ use super::{Mutant, Shipped};
 pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "checks_then_takes",
-        bug: "It checks under the lock and takes under the lock, but lets go of it in between",
+        bug: "It checks under the lock and takes under the lock, but releases it in between",
         of: Shipped::MutexLog,
         file: "limiter.rs",
         shipped: "self.log.with(|log| {

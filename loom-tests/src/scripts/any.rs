@@ -38,7 +38,7 @@ pub fn costly_requests() -> Script {
         .after([peek(5), acquire(5), peek(5), peek(15), peek(20)])
 }
 
-/// Three permits asked for beside two, of four: whoever comes first leaves too little for the
+/// Three permits asked for beside two, of four: the first call leaves too little for the
 /// other, and what it leaves can be had.
 pub fn unequal_costs() -> Script {
     Script::new(["4/10ns"])

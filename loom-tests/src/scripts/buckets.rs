@@ -47,7 +47,7 @@ pub fn sleeping_helper() -> Script {
         .preemptions(3)
 }
 
-/// A thread sleeps while the others go round the whole ring, which has three slots.
+/// A thread sleeps while the others claim a whole lap of the ring, which has three slots.
 pub fn around_the_ring() -> Script {
     Script::new(["5/2ns"])
         .buckets(1)
@@ -78,7 +78,7 @@ pub fn around_the_ring_with_a_look() -> Script {
         .after([peek(8), peek(9), peek(11)])
 }
 
-/// One that is denied most of the time, while the others go round the whole ring.
+/// A thread that is denied most of the time, while the others claim a whole lap of the ring.
 pub fn around_the_ring_in_vain() -> Script {
     Script::new(["1/2ns"])
         .buckets(1)

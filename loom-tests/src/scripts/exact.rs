@@ -22,7 +22,7 @@ pub fn two_quotas_two_costs() -> Script {
 }
 
 /// While the second quota denies one, the other takes the place of the permit that decides the
-/// first: the wait and the quota told must not be of two moments.
+/// first: the wait and the quota reported must not be of two moments.
 pub fn denial_over_two_quotas() -> Script {
     Script::new(["3/10ns", "1/3ns"])
         .before([acquire(0), acquire(4), acquire(8)])

@@ -1,4 +1,4 @@
-//! Scripts that nobody thought of.
+//! Random scripts.
 
 use crate::script::{
     Call, Script, acquire, acquire_of, detailed, peek, peek_of, reset, reset_of, sweep,

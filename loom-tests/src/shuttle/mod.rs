@@ -31,7 +31,7 @@ use shuttle::{Config, FailurePersistence, MaxSteps, Runner};
 /// Runs `main` under every schedule that `scheduler` asks for.
 fn run(scheduler: impl Scheduler + 'static, main: impl Fn() + Send + Sync + 'static) {
     let mut config = Config::new();
-    // Schedules are told in our own words, which a person can read.
+    // Schedules are printed in our own words, which a person can read.
     config.failure_persistence = FailurePersistence::None;
     config.silence_warnings = true;
     config.max_steps = MaxSteps::FailAfter(200_000);

@@ -16,7 +16,7 @@ use crate::run::{Answer, Callee, Stage};
 use crate::script::{Call, Script, peek_of};
 use crate::subject::{Counted, Subject};
 
-/// The most calls whose order is looked for where quotas change: a call that changes them has so many
+/// The most calls whose order is looked for where quotas change: a call that changes them has many
 /// places that more would take the checker too long.
 const MOST_IN_ORDER: usize = 16;
 

@@ -91,7 +91,7 @@ impl Keeping {
         }
     }
 
-    /// What it keeps, to be asked and told.
+    /// What it keeps of a schedule.
     pub(super) fn kept(&self) -> Kept {
         self.kept.clone()
     }
@@ -127,7 +127,7 @@ impl Scheduler for Keeping {
     }
 }
 
-/// Makes a schedule happen again; after its end, whoever can go on does.
+/// Makes a schedule happen again; after its end, any thread that can go on does.
 pub(super) struct Replaying {
     left: Vec<(usize, u64)>,
     begun: bool,

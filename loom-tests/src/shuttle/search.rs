@@ -58,7 +58,7 @@ pub(super) fn race(
     ran
 }
 
-/// Scripts from seeds, each under so many schedules, until a rule is broken. With `rules_only` a panic,
+/// Scripts from seeds, each under a number of schedules, until a rule is broken. With `rules_only` a panic,
 /// or threads that spin for ever in what others have broken, are passed over.
 pub(super) fn search(rules_only: bool, of_script: impl Fn(u64, Keeping) -> Ran) -> Ran {
     let mut all = Ran::default();

@@ -236,7 +236,7 @@ fn run<L: Callee, O: Callee>(
                     })
                 })
                 .collect();
-            // Nobody waits for the first one.
+            // No thread waits for the first one.
             drop(threads.remove(0));
             let mut outcome = before;
             for thread in threads {
@@ -265,7 +265,7 @@ fn make<L: Callee>(stage: &Stage<L>, call: Call, ran: &Mutex<Ran>) -> Answer {
     let answer = stage.make(call);
     let own = scheduler::own_steps(me);
     let mut ran = ran.lock().unwrap();
-    // What the suspended thread takes is not counted: it was told where to stop.
+    // What the suspended thread takes is not counted: its stop is fixed.
     if me != scheduler::VICTIM {
         ran.most = ran.most.max(own);
     }

@@ -30,7 +30,7 @@ pub enum Step {
         widths: i64,
         nanos: i64,
     },
-    /// To the next edge of a bucket, and so many nanoseconds from there.
+    /// To the next edge of a bucket, and a number of nanoseconds from there.
     Edge {
         widths: i64,
         nanos: i64,

@@ -1,4 +1,4 @@
-//! A scheduler that gives one thread so many steps and no more.
+//! A scheduler that gives one thread a fixed number of steps.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
@@ -27,7 +27,7 @@ pub(super) enum Ended {
     /// All but the suspended thread came to their ends.
     #[default]
     All,
-    /// Nobody but the suspended thread could have gone on.
+    /// No thread but the suspended one could have gone on.
     Blocked,
     /// A call went on and on.
     Unbounded { thread: usize, steps: u64 },

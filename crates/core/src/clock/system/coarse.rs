@@ -24,7 +24,7 @@ const REFRESH: Duration = Duration::from_millis(1);
 #[derive(Clone, Debug)]
 pub struct CoarseClock {
     // Alone on its cache line, so that other writes do not slow the readings.
-    now: Arc<crossbeam_utils::CachePadded<AtomicU64>>,
+    now: Arc<windowpane_sync::CachePadded<AtomicU64>>,
 }
 
 impl CoarseClock {
@@ -33,7 +33,7 @@ impl CoarseClock {
     /// # Errors
     /// If the system cannot start another thread.
     pub fn new() -> io::Result<CoarseClock> {
-        let now = Arc::new(crossbeam_utils::CachePadded::new(AtomicU64::new(0)));
+        let now = Arc::new(windowpane_sync::CachePadded::new(AtomicU64::new(0)));
         let shared = Arc::downgrade(&now);
         let zero = Instant::now();
         thread::Builder::new()
@@ -44,7 +44,7 @@ impl CoarseClock {
 }
 
 /// Refreshes the shared time until the last clock is dropped.
-fn refresh(shared: &Weak<crossbeam_utils::CachePadded<AtomicU64>>, zero: Instant) {
+fn refresh(shared: &Weak<windowpane_sync::CachePadded<AtomicU64>>, zero: Instant) {
     while let Some(now) = shared.upgrade() {
         // `fetch_max` and not a store: never backwards, whatever the system's clock does.
         // Relaxed: the reading orders nothing but itself.

@@ -1,7 +1,7 @@
 //! One word of a model checker.
 
 use super::checker::{AtomicU64, Loads};
-use crate::sync::Ordering;
+use crate::Ordering;
 
 /// The model checker's atomic word, and what the checker forgets of it.
 pub(super) struct Word {

@@ -5,7 +5,7 @@ use std::sync::Mutex as StdMutex;
 use loom::sync::atomic::AtomicU64;
 use loom::thread::ThreadId;
 
-use crate::sync::Ordering;
+use crate::Ordering;
 
 /// The threads that have loaded one atomic.
 ///

@@ -6,7 +6,7 @@ pub use loom::sync::{Mutex, MutexGuard, RwLock as ShardedLock};
 pub(super) use loom::thread::ThreadId as Thread;
 
 pub(super) use super::loads::Loads;
-pub use crate::sync::unseen::{Gates, plain};
+pub use crate::unseen::{Gates, plain};
 
 /// Who is running.
 pub(super) fn me() -> Thread {

@@ -1,15 +1,7 @@
-//! The facade over atomics and locks: real ones, or those of a model checker, loom or shuttle.
-//!
-//! The algorithms take every atomic, lock and spin from here. So loom (under
-//! `--cfg windowpane_loom`) and shuttle (under `--cfg windowpane_shuttle`) check the source that
-//! ships. Nothing else that ships names either.
-//!
-//! [`Atomic<T>`] is that of the crate `atomic` in the real arm. That crate does not know the model
-//! checkers, so the other arms have a copy of it. [`AtomicU128`] is that of `portable-atomic`; the
-//! other arms emulate it by a 64-bit atomic of the model checker, with the same memory orders.
-//!
-//! `plain` has what loom does not explore and shuttle schedules. [`Gates`] stand before locks that
-//! shuttle does not know.
+#![doc = include_str!("../README.md")]
+#![cfg_attr(not(feature = "std"), no_std)]
+#![forbid(unsafe_code)]
+#![warn(missing_debug_implementations)]
 
 #[cfg(any(windowpane_loom, windowpane_shuttle))]
 mod model;
