@@ -142,8 +142,7 @@ fn run(seed: u64, bug: Bug) -> Vec<u64> {
                 Message::Granted { .. } => {}
             }
         }
-        for index in 0..PROCESSES {
-            let process = &mut processes[index];
+        for (index, process) in processes.iter_mut().enumerate() {
             if process.asleep_until > now {
                 continue;
             }
