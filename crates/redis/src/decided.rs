@@ -23,6 +23,8 @@ pub struct Decided {
 pub enum By {
     /// The store.
     Store,
+    /// A lease that this process holds, without a round trip.
+    Lease,
     /// The deny cache: the store had denied this cost, and the time to retry has not come.
     DenyCache,
     /// The [policy](crate::WhenUnavailable), because the store is unavailable.
@@ -39,6 +41,7 @@ impl fmt::Display for By {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             By::Store => f.write_str("the store"),
+            By::Lease => f.write_str("the lease"),
             By::DenyCache => f.write_str("the deny cache"),
             By::Policy { reason, .. } => {
                 write!(f, "the policy, because the store is unavailable: {reason}")

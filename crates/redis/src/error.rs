@@ -51,6 +51,12 @@ pub enum ConfigError {
         /// The prefix given.
         prefix: String,
     },
+    /// Quotas or a life that [`Leases`](crate::Leases) cannot hold.
+    #[error("no leases: {reason}")]
+    Lease {
+        /// What is wrong.
+        reason: &'static str,
+    },
     /// A malformed address.
     #[error(
         "`{address}` is not the address of a store ({reason}): expected one such as redis://127.0.0.1:6379"

@@ -11,6 +11,7 @@ mod deny_cache;
 mod error;
 #[cfg(test)]
 mod forged;
+mod lease;
 mod limiter;
 mod policy;
 mod reply;
@@ -23,6 +24,7 @@ pub use builder::{Builder, DENY_CACHE};
 pub use counters::{LimiterStats, StoreStats};
 pub use decided::{By, Decided};
 pub use error::{ConfigError, ConnectError};
+pub use lease::{Leased, Leases};
 pub use limiter::RedisLimiter;
 pub use policy::{WhenUnavailable, share};
 #[cfg(any(feature = "tls-rustls", feature = "tls-native"))]

@@ -65,7 +65,10 @@ impl Link {
     pub(super) async fn probe_first(&self, connection: &mut Connection) -> RedisResult<()> {
         match connection.breaks_as_one() {
             true => self.run_probes(connection).await,
-            false => Ok(self.was_refused()),
+            false => {
+                self.was_refused();
+                Ok(())
+            }
         }
     }
 
