@@ -166,7 +166,7 @@ impl Selection {
             }
         };
         let time = time_of(time_text, self.unit).map_err(|error| not_a_time(error, time_text))?;
-        if !self.filter.takes_time(time) {
+        if self.is_filtered && !self.filter.takes_time(time) {
             return Ok(None);
         }
         if self.watch.is_on() {
