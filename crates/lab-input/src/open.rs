@@ -119,10 +119,12 @@ pub(crate) fn open_json<R: Read>(
     };
     let what = "JSON lines";
     let selection = Selection::find(&mut find, &columns::JSON, &options, what);
-    let selection = selection.map_err(|expected| {
+    let mut selection = selection.map_err(|expected| {
         let there = Vec::from_iter(there.iter().map(String::as_str)).join(",");
         OpenError::Header(header(expected, there.as_bytes(), 1))
     })?;
+    // A line of something else, such as the server's start, is not a request of a client without a name.
+    selection.need_keys(|index| &names[index]);
     let parser = Parser::Json {
         names: names.clone(),
         cells: Box::default(),
