@@ -18,7 +18,12 @@ pub fn one_line(text: &str) -> String {
 
 /// As [`one_line`], and shortened.
 pub fn excerpt(text: &str) -> String {
-    match text.char_indices().nth(MOST) {
+    excerpt_of(text, MOST)
+}
+
+/// As [`one_line`], and shortened to `most` characters.
+pub(crate) fn excerpt_of(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
         Some((end, _)) => one_line(&text[..end]) + "…",
         None => one_line(text),
     }

@@ -28,6 +28,8 @@ pub(crate) struct Selection {
     is_filtered: bool,
     denied: Vec<u16>,
     keying: KeyOptions,
+    /// The names of the key's fields, where a line without any of them is not a request.
+    needed_keys: Option<String>,
     watch: UnitWatch,
     say: Option<fn(&str)>,
     time_text: Vec<u8>,
@@ -101,6 +103,7 @@ impl Selection {
             filter,
             denied: options.denied.clone(),
             keying: options.keys.clone(),
+            needed_keys: None,
             watch: UnitWatch::new(options.unit),
             say: options.say,
             time_text: Vec::new(),
@@ -132,6 +135,14 @@ impl Selection {
         let mut used = [&self.times[..], &self.keys, &self.costs].concat();
         used.extend(self.forwarded);
         (0..count).all(|column| used.contains(&column))
+    }
+
+    /// Rejects lines without a key; `name` returns a field's name.
+    pub(crate) fn need_keys<'a>(&mut self, name: impl Fn(usize) -> &'a str) {
+        if !self.keys.is_empty() {
+            let names: Vec<&str> = self.keys.iter().map(|key| name(*key)).collect();
+            self.needed_keys = Some(names.join(","));
+        }
     }
 
     /// Whether no field is named or found for these.
@@ -166,7 +177,7 @@ impl Selection {
             }
         };
         let time = time_of(time_text, self.unit).map_err(|error| not_a_time(error, time_text))?;
-        if !self.filter.takes_time(time) {
+        if self.is_filtered && !self.filter.takes_time(time) {
             return Ok(None);
         }
         if self.watch.is_on() {
@@ -183,6 +194,15 @@ impl Selection {
             .map(|status| self.denied.contains(&status));
         let listed = self.forwarded.map(&field);
         let listed = listed.and_then(|list| key::forwarded(list, self.keying.trusted_hops));
+        if let (Some(names), None) = (&self.needed_keys, listed)
+            && self.keys.iter().all(|key| field(*key).is_empty())
+        {
+            return Err(Unexpected {
+                kind: BadKind::Key,
+                expected: format!("a key in `{names}`"),
+                found: None,
+            });
+        }
         self.key_text.clear();
         let key = match (listed, &self.keys[..]) {
             (Some(part), _) => one_key(part, &self.keying, &mut self.key_text),

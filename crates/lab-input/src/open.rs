@@ -2,9 +2,10 @@
 
 use std::io::Read;
 
-use crate::bad_line::{BadKind, BadLine, Unexpected};
+use crate::bad_line::{BadKind, BadLine};
 use crate::columns::{self, ColumnNames, Defaults, Missing};
 use crate::detect;
+use crate::excerpt::excerpt_of;
 use crate::fields::Selection;
 use crate::format::Format;
 use crate::formats::w3c;
@@ -60,13 +61,17 @@ pub(crate) fn of_log(
     Ok((selection, columns))
 }
 
+/// Columns that are listed where one is missing, in characters.
+const LISTED: usize = 400;
+
+/// The error of a header, with the columns that there are.
 pub(crate) fn header(expected: String, found: &[u8], line: u64) -> BadLine {
-    let unexpected = Unexpected {
+    BadLine {
+        line,
         kind: BadKind::Format,
         expected,
-        found: Some(found),
-    };
-    unexpected.at(line)
+        found: Some(excerpt_of(&String::from_utf8_lossy(found), LISTED)),
+    }
 }
 
 pub(crate) fn open_w3c<R: Read>(
@@ -119,10 +124,12 @@ pub(crate) fn open_json<R: Read>(
     };
     let what = "JSON lines";
     let selection = Selection::find(&mut find, &columns::JSON, &options, what);
-    let selection = selection.map_err(|expected| {
+    let mut selection = selection.map_err(|expected| {
         let there = Vec::from_iter(there.iter().map(String::as_str)).join(",");
         OpenError::Header(header(expected, there.as_bytes(), 1))
     })?;
+    // A line of something else, such as the server's start, is not a request of a client without a name.
+    selection.need_keys(|index| &names[index]);
     let parser = Parser::Json {
         names: names.clone(),
         cells: Box::default(),

@@ -148,3 +148,15 @@ fn a_log_of_one_format_is_not_taken_for_another() {
         assert!(!error.contains("CSV"), "{error}");
     }
 }
+
+#[test]
+fn a_json_line_without_the_key_is_not_a_request_of_no_one() {
+    let log = "{\"ts\":1715472017,\"request\":{\"client_ip\":\"10.0.0.1\"}}\n\
+               {\"ts\":1715472018,\"msg\":\"the server is ready\"}\n";
+    let options = InputOptions::default();
+    let error = requests("in", log.as_bytes(), &options, |_, _, _| {}).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "in:2: expected a key in `request.client_ip`"
+    );
+}

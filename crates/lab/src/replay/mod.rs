@@ -32,6 +32,7 @@ pub use error::ReplayError;
 pub use judge::Overshoot;
 pub use options::Options;
 pub use report::Report;
+pub(crate) use report::file_name;
 pub use retries::{RetryCounts, RetryModel};
 pub use rows::{Decisions, Disagreements, write_clients};
 pub use run::{Answer, Meter};

@@ -47,10 +47,13 @@ pub(super) struct Asked {
     pub(super) answer: Answer,
 }
 
+/// A request that will be sent again, by time, then in the order of denials: time, order, key, cost,
+/// tries.
+type Waiting = (Nanos, u64, u32, Cost, u32);
+
 /// Requests that will be sent again.
 pub(super) struct Retries {
-    /// By time, then in the order in which they were denied: time, order, key, cost, tries.
-    waiting: BinaryHeap<Reverse<(Nanos, u64, u32, Cost, u32)>>,
+    waiting: BinaryHeap<Reverse<Waiting>>,
     denials: u64,
     pub(super) counts: RetryCounts,
     /// All requests of the latest batch, and those sent again before them.

@@ -137,7 +137,7 @@ pub struct AlgorithmSummary {
 }
 
 /// One algorithm against the oracle.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Comparison {
     /// Allowed where the oracle, fed what the algorithm accepted, would deny.
     pub false_allows: u64,

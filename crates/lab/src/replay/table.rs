@@ -125,8 +125,12 @@ fn who(summary: &Summary) -> String {
             .iter()
             .max_by_key(|hour| hour.denied);
         if let Some(hour) = busiest {
-            let (denied, width) = (number(hour.denied), span(hour.width_ns));
-            let from = instant(hour.from_ns, 0);
+            const HOUR: u64 = 3_600_000_000_000;
+            let width = match hour.width_ns {
+                HOUR => "hour".into(),
+                width => span(width),
+            };
+            let (denied, from) = (number(hour.denied), instant(hour.from_ns, 0));
             let _ = write!(text, "; most in the {width} from {from}: {denied}");
         }
         text.push('\n');

@@ -8,7 +8,10 @@ use windowpane_lab_report::page::{Column, Page, Section, chart, table};
 
 use super::summary::{Point, Suggested, Suggestion, WindowSummary};
 use super::table::{in_words, share};
-use crate::replay::{count, number, span};
+use crate::replay::{count, file_name, number, span};
+
+/// Points of a curve in the picture, about.
+const POINTS: usize = 12;
 
 /// The page: one file of HTML that needs no other. `command` is how to make it again.
 ///
@@ -39,7 +42,7 @@ pub fn page(suggestion: &Suggestion, command: &str) -> Result<String> {
         html! { pre { code { (one_line(command)) } } },
     ));
     let page = Page {
-        title: format!("A limit for {}", excerpt(&suggestion.input.name)),
+        title: format!("A limit for {}", excerpt(file_name(&suggestion.input.name))),
         lead: html! {},
         sections,
     };
@@ -98,9 +101,7 @@ fn of_window(window: &WindowSummary, suggestion: &Suggestion) -> Result<Markup> 
             .iter()
             .map(|of| Shares {
                 name: of.name.into(),
-                points: of
-                    .curve
-                    .iter()
+                points: few(of)
                     .map(|point| (point.limit as f64, value(point)))
                     .collect(),
             })
@@ -192,4 +193,15 @@ fn of_window(window: &WindowSummary, suggestion: &Suggestion) -> Result<Markup> 
             (table("The curves", &columns, &header_of("limit"), &points, &html! {}))
         }
     })
+}
+
+/// Some points of a curve, with its ends and the limit that is suggested.
+fn few(of: &Suggested) -> impl Iterator<Item = &Point> {
+    let each = of.curve.len().div_ceil(POINTS).max(1);
+    let last = of.curve.len().saturating_sub(1);
+    let points = of.curve.iter().enumerate();
+    let shown = points.filter(move |(nth, point)| {
+        nth % each == 0 || *nth == last || Some(point.limit) == of.limit
+    });
+    shown.map(|(_, point)| point)
 }

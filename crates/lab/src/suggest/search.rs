@@ -1,6 +1,7 @@
 //! The least limit that reaches the targets, and the curve around it.
 
 use std::collections::BTreeMap;
+use std::thread;
 
 use windowpane_core::{BuildError, Nanos, Quota, Quotas, Unit, format_nanos};
 use windowpane_lab_contestants::registry::{Algorithm, ORACLE, find};
@@ -18,7 +19,7 @@ const POINTS: u32 = 32;
 ///
 /// The log is decided once for each limit that is tried: some twenty to find the least, and those of
 /// the curve. Clients whose busiest window holds no more than the limit are left out of it. Exact
-/// limiters decide alike, and are tried once.
+/// limiters decide alike, and are tried once. Each other limiter has a thread of its own.
 ///
 /// # Errors
 /// [`ReplayError::Usage`] if a window is not one.
@@ -57,28 +58,51 @@ fn of_window(
         algorithms: Vec::new(),
         skipped: Vec::new(),
     };
-    let mut exact: Option<Result<Found, BuildError>> = None;
-    for algorithm in &options.algorithms {
-        let search = |algorithm| Search {
-            traffic,
-            algorithm,
-            window,
-            options,
-            tried: BTreeMap::new(),
-            most: busiest(counted(algorithm, window)),
+    let search = |algorithm: &'static Algorithm| Search {
+        traffic,
+        algorithm,
+        window,
+        options,
+        tried: BTreeMap::new(),
+        most: busiest(counted(algorithm, window)),
+    };
+    // Exact limiters decide alike: the oracle is tried for all of them.
+    let tried = |algorithm: &'static Algorithm| match algorithm.info.is_exact() {
+        true => find(ORACLE).unwrap_or(algorithm),
+        false => algorithm,
+    };
+    let mut all: Vec<&'static Algorithm> = options.algorithms.iter().copied().map(tried).collect();
+    let mut seen = Vec::new();
+    all.retain(|algorithm| {
+        let is_new = !seen.contains(&algorithm.info.name);
+        seen.push(algorithm.info.name);
+        is_new
+    });
+    let found: Vec<(&str, Result<Found, BuildError>)> = thread::scope(|scope| {
+        let start = |algorithm: &&'static Algorithm| {
+            let search = search(algorithm);
+            (algorithm.info.name, scope.spawn(move || search.run()))
         };
+        let threads: Vec<_> = all.iter().map(start).collect();
+        let end = |(name, thread): (_, thread::ScopedJoinHandle<'_, _>)| {
+            let found = thread.join();
+            (
+                name,
+                found.unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            )
+        };
+        threads.into_iter().map(end).collect()
+    });
+    for algorithm in &options.algorithms {
         // One that cannot hold quotas of that many has its own error.
         let quotas = search(algorithm).quotas(1);
         let fits = (algorithm.build)(&quotas, Default::default()).map(drop);
-        let found = fits.and_then(|()| match algorithm.info.is_exact() {
-            true => {
-                let oracle = find(ORACLE).unwrap_or(algorithm);
-                exact.get_or_insert_with(|| search(oracle).run()).clone()
-            }
-            false => search(algorithm).run(),
-        });
-        match found {
-            Ok(found) => summary.algorithms.push(found.of(algorithm)),
+        let name = tried(algorithm).info.name;
+        let of = found.iter().find(|(of, _)| *of == name);
+        let of = fits.and_then(|()| of.map(|(_, found)| found.clone()).transpose());
+        match of {
+            Ok(Some(found)) => summary.algorithms.push(found.of(algorithm)),
+            Ok(None) => {}
             Err(error) => summary.skipped.push(Skipped {
                 name: algorithm.info.name,
                 reason: error.to_string(),

@@ -204,5 +204,5 @@ fn limiters_that_look_alike_are_one_chart_that_names_them() {
     );
     assert!((2..4).contains(&charts.len()), "gcra differs: {charts:?}");
     let said = texts(&page, "section[aria-labelledby=when] p").concat();
-    assert!(said.contains("drawn as one"), "{said}");
+    assert!(said.contains("stands for mutex-log, cas-ring"), "{said}");
 }

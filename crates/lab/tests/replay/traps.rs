@@ -56,6 +56,27 @@ fn a_unit_that_gives_no_times_of_these_days_is_a_warning() {
 }
 
 #[test]
+fn times_that_are_decades_apart_are_a_warning() {
+    let warning = said("time,key\n5,a\n1700000000000,a\n", "", 0);
+    assert_eq!(
+        warning,
+        "warning: the times are 19675.9 d apart; expected --time-unit, or inputs of one unit\n"
+    );
+}
+
+#[test]
+fn a_missing_column_lists_all_there_are() {
+    let columns: Vec<String> = (0..40).map(|nth| format!("column{nth}")).collect();
+    let error = said(&format!("{}\n", columns.join(",")), "", 2);
+    assert!(error.contains("column39`"), "{error}");
+    let error = said("{\"a\":1,\"request\":{\"b\":2}}\n", "--time-column c", 2);
+    assert_eq!(
+        error,
+        "in:1: expected JSON lines with a column `c`, found `a,request,request.b`\n"
+    );
+}
+
+#[test]
 fn what_is_taken_of_a_guessed_format_is_said() {
     let log = "10.0.0.1 - - [12/May/2024:00:00:17 +0000] \"GET / HTTP/1.1\" 200 5\n";
     assert_eq!(

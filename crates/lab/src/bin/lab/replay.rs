@@ -203,6 +203,7 @@ fn run_all(args: &Args) -> Result<bool, ReplayError> {
     }
     said::tell_notes();
     said::steps_back(&summary.input, matches!(options.order, Order::Reordered(_)));
+    said::length(&summary.input);
     said::networks(&summary.input);
     let too_many_bad = said::bad_lines(&summary.input, args.input.max_bad);
     if let Some(json) = &mut json {

@@ -122,6 +122,7 @@ fn run_all(args: &Args) -> Result<u8, ReplayError> {
     if traffic.input.steps_back.is_some() {
         tell("note: time steps back; the requests are decided in the order of time");
     }
+    said::length(&traffic.input);
     said::networks(&traffic.input);
     let too_many_bad = said::bad_lines(&traffic.input, args.input.max_bad);
     let risk = risk

@@ -16,6 +16,7 @@ use windowpane_core::Nanos;
 use windowpane_lab_input::excerpt;
 
 use self::clients::Clients;
+pub(crate) use self::page::file_name;
 pub(super) use self::page::instant;
 use self::timeline::Timeline;
 use super::error::ReplayError;

@@ -209,8 +209,12 @@ impl InputArgs {
                 input: name.clone(),
                 source,
             })?;
+            // What a compressed file holds is not known before it is read.
+            let is_compressed = path
+                .extension()
+                .is_some_and(|end| end == "gz" || end == "zst");
             length = length
-                .filter(|_| about.is_file())
+                .filter(|_| about.is_file() && !is_compressed)
                 .map(|sum| sum + about.len());
             inputs.push(Input::new(name, move || Ok(Box::new(File::open(path)?))));
         }

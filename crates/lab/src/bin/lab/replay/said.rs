@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use windowpane_lab::replay::{InputSummary, number, step_back};
+use windowpane_lab::replay::{InputSummary, number, span, step_back};
 use windowpane_lab_input::{BadLines, one_line};
 
 /// A step back above this is not a matter of two threads that write one log.
@@ -71,6 +71,18 @@ pub(crate) fn steps_back(input: &InputSummary, reordered: bool) {
         "warning: time steps back: {what}. Each counts as the latest time of its key, so more is \
          denied than in the order of time; expected {option}",
     ));
+}
+
+/// Times so far apart that some of them are likely in another unit.
+pub(crate) fn length(input: &InputSummary) {
+    const YEARS: u64 = 10 * 365 * 86_400 * SECOND;
+    let length = input.latest_ns - input.earliest_ns;
+    if length > YEARS {
+        tell(&format!(
+            "warning: the times are {} apart; expected --time-unit, or inputs of one unit",
+            span(length)
+        ));
+    }
 }
 
 /// IPv6 addresses of few networks: a client of one has as many addresses as it likes.

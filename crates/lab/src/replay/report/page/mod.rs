@@ -74,7 +74,7 @@ pub(super) fn document(report: &Report, summary: &Summary, command: &str) -> Res
 }
 
 /// The file alone: its folders are told with the input.
-fn file_name(name: &str) -> &str {
+pub(crate) fn file_name(name: &str) -> &str {
     name.rsplit(std::path::is_separator).next().unwrap_or(name)
 }
 
@@ -130,6 +130,7 @@ fn denied(algorithm: &AlgorithmSummary, summary: &Summary) -> Markup {
         @if input.keys > 1 {
             ", of " (number(algorithm.keys_denied)) " of " (count(input.keys, "client"))
         }
+        @if algorithm.denied > 0 { ", for at most " (span(algorithm.longest_block_ns)) }
         @if algorithm.errors > 0 { "; " (number(algorithm.errors)) " have no decision" }
         @if let Some(oracle) = &algorithm.against_oracle {
             @if !algorithm.exact {

@@ -29,7 +29,7 @@ pub(super) fn steps(
 
 pub(super) fn when(report: &Report, summary: &Summary) -> Result<Markup> {
     let scale = Scale::of(report);
-    let mut charts = Vec::new();
+    let (mut charts, mut together) = (Vec::new(), Vec::new());
     for alike in alike(report, summary) {
         let names: Vec<&str> = alike
             .iter()
@@ -37,20 +37,27 @@ pub(super) fn when(report: &Report, summary: &Summary) -> Result<Markup> {
             .collect();
         let first = alike[0];
         let steps = steps(report, &scale, |step| denied_by(step, first));
-        let title = format!("Denied by {}", names.join(", "));
+        // A title does not wrap.
+        let title = match &names[..] {
+            [first, _, _, ..] => format!("Denied by {first} and {} alike", names.len() - 1),
+            names => format!("Denied by {}", names.join(", ")),
+        };
+        if names.len() > 1 {
+            together.push(names.join(", "));
+        }
         let svg = draw(&title, Bars::Denied, &steps, scale.labels(), each(&scale))?;
         let counts = alike
             .iter()
             .map(|nth| number(summary.algorithms[*nth].denied));
         let label = format!(
-            "{title}: {} of {} over {}",
+            "Denied by {}: {} of {} over {}",
+            names.join(", "),
             counts.collect::<Vec<_>>().join(", "),
             count(summary.input.requests, "request"),
             span(summary.input.latest_ns - summary.input.earliest_ns)
         );
         charts.push((svg, label));
     }
-    let drawn = charts.len();
     // By the exact one, if there is one.
     let exact = summary
         .algorithms
@@ -68,8 +75,8 @@ pub(super) fn when(report: &Report, summary: &Summary) -> Result<Markup> {
                 (number(denied(step))) " of " (count(step.requests, "request")) "."
             }
         }
-        @if drawn < summary.algorithms.len() {
-            p { "Limiters whose bars nowhere differ by more than 2 % of the highest are drawn as one, with the denials of the first." }
+        @for names in &together {
+            p { "One chart, that of the first, stands for " (names) ": their bars nowhere differ by more than 2 % of the highest." }
         }
         (figures(&charts))
     })
