@@ -1,9 +1,6 @@
 //! How contestants are told apart.
 
 use plotters::style::RGBColor;
-use windowpane_lab_measure::rows::ContestantRow;
-
-use super::super::run::Run;
 
 /// Ours: dark blue.
 const OURS: RGBColor = RGBColor(0, 68, 136);
@@ -47,24 +44,6 @@ pub(super) struct Style {
     pub(super) dashes: &'static [f64],
 }
 
-/// The style of each contestant of a run, in its order.
-pub(super) fn styles(run: &Run) -> Vec<(&ContestantRow, Style)> {
-    let mut seen = [0; 2];
-    run.contestants
-        .iter()
-        .map(|who| (who, style(&who.origin, &mut seen)))
-        .collect()
-}
-
-/// The style of each store of many keys of a run, in its order.
-pub(super) fn keyed_styles(run: &Run) -> Vec<(&str, Style)> {
-    let mut seen = [0; 2];
-    run.keyed_contestants
-        .iter()
-        .map(|who| (who.contestant.as_str(), style(&who.origin, &mut seen)))
-        .collect()
-}
-
 /// The next style of an origin; `seen` counts ours and rivals before.
 pub(super) fn style(origin: &str, seen: &mut [usize; 2]) -> Style {
     if origin == "floor" {
@@ -102,13 +81,3 @@ pub(super) const ALL_BARS: Style = bars(FLOOR);
 pub(super) const DENIED_BARS: Style = bars(RIVAL);
 /// Bars of what differs from the oracle.
 pub(super) const DIFFER_BARS: Style = bars(OURS);
-
-/// The style of a number of threads: hollow where there are more than cores.
-pub(super) fn of_threads(nth: usize, oversubscribed: bool) -> Style {
-    Style {
-        color: RGBColor(0, 0, 0),
-        shape: SHAPES[nth % SHAPES.len()],
-        filled: !oversubscribed,
-        dashes: DASHES[0],
-    }
-}

@@ -20,6 +20,7 @@ use serde::Serialize;
 use windowpane_lab_ground::comparison::{Comparison, Outcome};
 
 pub use candidate::{Candidate, Figures, Row, RuledOut, WORKLOAD, cell};
+pub(crate) use doubts::run_doubts;
 pub use memory::{Source, in_bytes};
 pub use need::{Accuracy, Need};
 pub use rank::{LEAST_BYTES, LEAST_RATIO, RATIO_TO_GIVE_UP};

@@ -14,8 +14,8 @@ use windowpane_lab_measure::rows::{LatencyRow, Side};
 use windowpane_lab_measure::state::State;
 
 use super::super::run::Run;
-use super::super::verdict::on_threads;
 use super::{Kind, Row, Verdict};
+use crate::on_threads;
 
 /// A percentile's name, and where a row has it.
 type Percentile = (&'static str, fn(&LatencyRow) -> u64);
