@@ -42,7 +42,7 @@ impl Dots {
         };
         let scale = match self.both_ways {
             true => Scale::both(values()),
-            false => Scale::decades(values()),
+            false => Scale::tight(values()),
         };
         let left = 14.0
             + self
