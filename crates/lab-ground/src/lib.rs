@@ -6,6 +6,7 @@
 //! | [`workers`] | threads, timed by their own clocks |
 //! | [`latency`] | closed and open loops, their histograms and percentiles |
 //! | [`comparison`] | whether two contestants differ: paired ratios, intervals, outcomes |
+//! | [`machine`] | how busy others keep the machine |
 //! | [`modes`] | whether a cell has two speeds |
 //! | [`spread`] | median, minimum and maximum over rounds |
 //! | [`figures`] | numbers with their units |
@@ -17,6 +18,7 @@ pub mod clock;
 pub mod comparison;
 pub mod figures;
 pub mod latency;
+pub mod machine;
 pub mod modes;
 pub mod output;
 mod place;

@@ -1,4 +1,4 @@
-//! What a thread had of the processor.
+//! What a thread and this process had of the processor.
 
 use std::time::Duration;
 
@@ -26,6 +26,21 @@ pub(crate) fn read() -> Reading {
             usage.involuntary_context_switches().max(0) as u64
         }),
     }
+}
+
+/// Processor time of this process since it began.
+#[cfg(target_os = "linux")]
+pub(crate) fn of_process() -> Option<Duration> {
+    use nix::time::{ClockId, clock_gettime};
+
+    let time = clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).ok()?;
+    Some(Duration::from(time))
+}
+
+/// Elsewhere nothing is known.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn of_process() -> Option<Duration> {
+    None
 }
 
 /// Elsewhere nothing is known.

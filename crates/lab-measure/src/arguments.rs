@@ -3,6 +3,7 @@
 //! Criterion's own flags reach the targets that are not criterion's, too; they are accepted there
 //! and mean nothing.
 
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use clap::Parser;
@@ -36,6 +37,12 @@ pub struct Arguments {
     /// Name what would be measured.
     #[arg(long)]
     pub list: bool,
+    /// Set by the first process for those that it starts: which launch this is.
+    #[arg(long, hide = true, requires = "rows")]
+    pub launch: Option<u32>,
+    /// Where a launch writes its rows.
+    #[arg(long, hide = true, requires = "launch")]
+    pub rows: Option<PathBuf>,
     #[command(flatten)]
     ignored: Ignored,
 }

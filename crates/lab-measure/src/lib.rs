@@ -9,6 +9,7 @@
 //! | [`keyed`] | throughput and memory of stores of many keys |
 //! | [`traffic`], [`trace`] | the requests of the accuracy measurements |
 //! | [`plan`], [`session`] | what a run measures, and in which order |
+//! | [`launches`] | the processes of a run, and their rows |
 //! | [`arguments`], [`expect`] | what the bench targets do with it |
 //! | [`recording`], [`rows`], [`environment`], [`folder`] | what a run records, and where |
 
@@ -22,6 +23,7 @@ pub mod expect;
 pub mod folder;
 pub mod keyed;
 pub mod latency;
+pub mod launches;
 pub mod memory;
 pub mod plan;
 pub mod recording;

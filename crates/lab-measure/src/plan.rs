@@ -46,10 +46,17 @@ pub struct Plan {
     pub mode: Mode,
     /// Of the order within the rounds, and of the synthetic traffic.
     pub seed: u64,
-    /// Each round measures each cell of each contestant once, in an order of its own.
+    /// Processes that measure throughput one after the other, each with its own layout of memory.
+    pub launches: u32,
+    /// Which of them this is, from 1; 0 where this process measures everything.
+    pub launch: u32,
+    /// Each round measures each cell of each contestant once, in an order of its own. In each
+    /// launch.
     pub rounds: u32,
-    /// Pairs of the reference against itself before the first round, in each cell of throughput.
-    pub pairs_first: u32,
+    /// Rounds of latency, in one process.
+    pub latency_rounds: u32,
+    /// Looks of 0.3 s at a machine that is not quiet, before each launch.
+    pub looks: u32,
     /// Of a throughput measurement.
     pub throughput_times: Times,
     /// Of a latency measurement.
@@ -69,12 +76,77 @@ pub struct Plan {
     pub attacks: bool,
     /// After this no further round is begun.
     pub budget: Duration,
+    /// The same for the rounds of one launch.
+    pub launch_budget: Duration,
 }
 
-const fn times(warm_up_ms: u64, measure_ms: u64) -> Times {
+/// How much a mode measures.
+struct Size {
+    launches: u32,
+    /// Of a launch.
+    rounds: u32,
+    latency_rounds: u32,
+    looks: u32,
+    throughput: Times,
+    latency: Times,
+    launch_seconds: u64,
+    /// Of all but the launches.
+    seconds: u64,
+}
+
+impl Size {
+    /// Many short rounds: a round is the unit of comparison, and a short one has less chance to be
+    /// interrupted.
+    const fn of(mode: Mode) -> Size {
+        match mode {
+            Mode::Test => Size {
+                launches: 1,
+                rounds: 1,
+                latency_rounds: 1,
+                looks: 0,
+                throughput: times(1_000, 5_000),
+                latency: times(1_000, 5_000),
+                launch_seconds: 60,
+                seconds: 60,
+            },
+            Mode::Quick => Size {
+                launches: 3,
+                rounds: 5,
+                latency_rounds: 3,
+                looks: 3,
+                throughput: times(800, 5_000),
+                latency: times(2_000, 10_000),
+                launch_seconds: 15,
+                seconds: 30,
+            },
+            Mode::Default => Size {
+                launches: 6,
+                rounds: 5,
+                latency_rounds: 16,
+                looks: 10,
+                throughput: times(1_500, 10_000),
+                latency: times(2_500, 10_000),
+                launch_seconds: 40,
+                seconds: 120,
+            },
+            Mode::Full => Size {
+                launches: 10,
+                rounds: 6,
+                latency_rounds: 20,
+                looks: 30,
+                throughput: times(2_000, 15_000),
+                latency: times(5_000, 30_000),
+                launch_seconds: 240,
+                seconds: 2_400,
+            },
+        }
+    }
+}
+
+const fn times(warm_up_us: u64, measure_us: u64) -> Times {
     Times {
-        warm_up: Duration::from_millis(warm_up_ms),
-        measure: Duration::from_millis(measure_ms),
+        warm_up: Duration::from_micros(warm_up_us),
+        measure: Duration::from_micros(measure_us),
     }
 }
 
@@ -90,42 +162,71 @@ fn cells(mode: Mode, kind: fn(&Threads) -> &ByMode) -> Vec<Cell> {
 impl Plan {
     /// The plan of a mode: the cells as the definitions say, and the time they may take.
     pub fn new(mode: Mode, seed: u64) -> Plan {
-        let (rounds, pairs_first, times, seconds) = match mode {
-            Mode::Test => (1, 0, times(1, 5), 60),
-            Mode::Quick => (3, 2, times(8, 25), 50),
-            Mode::Default => (7, 3, times(15, 60), 300),
-            // A round of all cells takes some six minutes; fewer than five tell little.
-            Mode::Full => (9, 5, times(20, 100), 3_600),
-        };
+        let size = Size::of(mode);
         let mut open = cells(mode, |threads| &threads.response);
         open.retain(|cell| cell.threads <= cores());
         Plan {
             mode,
             seed,
-            rounds,
-            pairs_first,
-            throughput_times: times,
-            latency_times: times,
+            launches: size.launches,
+            launch: 0,
+            rounds: size.rounds,
+            latency_rounds: size.latency_rounds,
+            looks: size.looks,
+            throughput_times: size.throughput,
+            latency_times: size.latency,
             throughput: cells(mode, |threads| &threads.throughput),
             closed: cells(mode, |threads| &threads.service),
             open,
             keyed: keyed::cells(mode),
             without_clock: true,
             attacks: true,
-            budget: Duration::from_secs(seconds),
+            budget: Duration::from_secs(size.seconds),
+            launch_budget: Duration::from_secs(size.launch_seconds),
         }
+    }
+
+    /// The part that each launch does: throughput on one key, on traffic and over many keys.
+    pub fn of_launch(&self, launch: u32) -> Plan {
+        Plan {
+            launch,
+            // An order of its own in each.
+            seed: self.seed.wrapping_add(u64::from(launch) << 32),
+            closed: Vec::new(),
+            open: Vec::new(),
+            without_clock: false,
+            attacks: false,
+            budget: self.launch_budget,
+            ..self.clone()
+        }
+    }
+
+    /// The part that is done once: everything else.
+    pub fn beside_launches(&self) -> Plan {
+        Plan {
+            rounds: self.latency_rounds,
+            looks: 0,
+            throughput: Vec::new(),
+            keyed: Vec::new(),
+            ..self.clone()
+        }
+    }
+
+    /// The number of a launch's round in the whole run.
+    pub fn round(&self, nth: u32) -> u32 {
+        self.launch.saturating_sub(1) * self.rounds + nth
     }
 
     /// The latency cells of a mode alone, for the target that shows nothing else.
     pub fn latency_alone(mode: Mode, seed: u64) -> Plan {
         let plan = Plan::new(mode, seed);
         Plan {
-            rounds: plan.rounds.min(match mode {
+            latency_rounds: plan.latency_rounds.min(match mode {
                 Mode::Test | Mode::Quick => 1,
                 Mode::Default => 2,
                 Mode::Full => 5,
             }),
-            pairs_first: 0,
+            looks: 0,
             throughput: Vec::new(),
             keyed: Vec::new(),
             without_clock: false,

@@ -6,6 +6,7 @@ use hdrhistogram::Histogram;
 use windowpane_lab_contestants::keyed::KeyedInfo;
 use windowpane_lab_contestants::{Cannot, Info};
 use windowpane_lab_ground::latency::{Latency, Percentiles};
+use windowpane_lab_ground::workers::Throughput;
 
 use super::environment::{Environment, cores};
 use super::keyed::{self, KeyedCell};
@@ -14,13 +15,15 @@ use super::rows::{
     AccuracyRow, ContestantRow, KeyedAttackRow, KeyedContestantRow, KeyedMemoryRow, KeyedRow,
     LatencyRow, MemoryRow, Side, StalledRow, ThroughputRow, TrafficRow,
 };
-use super::throughput::{Cell, Measured, OnTraffic};
+use super::throughput::{Cell, Measured, OnTraffic, is_lost};
 
 /// Everything that a run measured.
 #[derive(Debug)]
 pub struct Recording {
     /// Where and how.
     pub environment: Environment,
+    /// The process that measures, from 1; 0 where there is only one.
+    pub launch: u32,
     /// Who, as it is recorded.
     pub contestants: Vec<ContestantRow>,
     /// Who, with what is not.
@@ -61,7 +64,7 @@ pub struct Merged {
 /// Where in the run a measurement stands.
 #[derive(Clone, Copy, Debug)]
 pub struct At {
-    /// From 1; 0 before the rounds.
+    /// From 1, of the whole run.
     pub round: u32,
     /// Its place in the round's order.
     pub position: u32,
@@ -86,6 +89,7 @@ impl Recording {
         let infos: Vec<Info> = contestants.into_iter().collect();
         Recording {
             environment,
+            launch: 0,
             contestants: infos.iter().copied().map(row).collect(),
             infos,
             throughput: Vec::new(),
@@ -124,6 +128,7 @@ impl Recording {
         measured: &Result<keyed::Measured, Cannot>,
     ) {
         let mut row = KeyedRow {
+            launch: self.launch,
             round,
             position,
             contestant: info.name.into(),
@@ -147,6 +152,10 @@ impl Recording {
                 row.share_ok = measured.share_ok;
                 row.unpinned = measured.unpinned;
                 self.environment.pinned &= measured.unpinned == 0;
+                row.processor_share = measured.throughput.processor_share();
+                row.preempted = measured.throughput.preempted();
+                row.lost = measured.lost;
+                self.sampled(&measured.throughput, cell.threads, measured.lost);
             }
             Err(cannot) => row.cannot.clone_from(&cannot.0),
         }
@@ -156,6 +165,7 @@ impl Recording {
     /// Adds a measurement of throughput.
     pub fn add_throughput(&mut self, at: &At, side: Side, measured: &Result<Measured, Cannot>) {
         let mut row = ThroughputRow {
+            launch: self.launch,
             round: at.round,
             position: at.position,
             contestant: at.info.name.into(),
@@ -164,15 +174,7 @@ impl Recording {
             state: at.cell.state.word().into(),
             threads: at.cell.threads,
             oversubscribed: at.cell.threads > cores(),
-            decisions: 0,
-            elapsed_ns: 0,
-            per_second: 0.0,
-            allowed_share: 0.0,
-            share_ok: false,
-            clock_pace: 0.0,
-            fairness: 0.0,
-            unpinned: 0,
-            cannot: String::new(),
+            ..ThroughputRow::default()
         };
         match measured {
             Ok(measured) => {
@@ -186,6 +188,10 @@ impl Recording {
                 row.fairness = throughput.fairness();
                 row.unpinned = measured.unpinned;
                 self.environment.pinned &= measured.unpinned == 0;
+                row.processor_share = measured.throughput.processor_share();
+                row.preempted = measured.throughput.preempted();
+                row.lost = measured.lost;
+                self.sampled(&measured.throughput, at.cell.threads, measured.lost);
             }
             Err(cannot) => row.cannot.clone_from(&cannot.0),
         }
@@ -193,18 +199,22 @@ impl Recording {
     }
 
     /// Adds a measurement of throughput on a traffic.
-    pub fn add_traffic(&mut self, at: &At, name: &str, measured: &Result<OnTraffic, Cannot>) {
+    pub fn add_traffic(
+        &mut self,
+        at: &At,
+        name: &str,
+        side: Side,
+        measured: &Result<OnTraffic, Cannot>,
+    ) {
         let mut row = TrafficRow {
+            launch: self.launch,
             round: at.round,
             position: at.position,
             contestant: at.info.name.into(),
             origin: at.info.origin.word().into(),
+            side,
             traffic: name.into(),
-            decisions: 0,
-            elapsed_ns: 0,
-            per_second: 0.0,
-            allowed_share: 0.0,
-            cannot: String::new(),
+            ..TrafficRow::default()
         };
         match measured {
             Ok(measured) => {
@@ -212,10 +222,22 @@ impl Recording {
                 row.elapsed_ns = measured.throughput.elapsed().as_nanos() as u64;
                 row.per_second = rounded(measured.throughput.per_second());
                 row.allowed_share = measured.allowed;
+                row.processor_share = measured.throughput.processor_share();
+                row.preempted = measured.throughput.preempted();
+                row.lost = measured.lost;
+                self.sampled(&measured.throughput, 1, measured.lost);
             }
             Err(cannot) => row.cannot.clone_from(&cannot.0),
         }
         self.traffic.push(row);
+    }
+
+    /// Counts a sample, and those that were discarded before it.
+    fn sampled(&mut self, throughput: &Throughput, threads: usize, lost: u32) {
+        let environment = &mut self.environment;
+        environment.samples += 1;
+        environment.samples_lost += u64::from(lost);
+        environment.samples_disturbed += u64::from(is_lost(throughput, threads));
     }
 
     /// Adds a closed loop: service time.

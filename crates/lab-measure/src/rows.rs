@@ -19,7 +19,7 @@ pub enum Side {
 }
 
 /// `throughput.csv`: one measurement of one cell in one round.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ThroughputRow {
     /// From 1.
     pub round: u32,
@@ -55,6 +55,20 @@ pub struct ThroughputRow {
     pub unpinned: u64,
     /// Why there is no figure, if the contestant cannot be measured here.
     pub cannot: String,
+    /// The process that measured it, from 1; 0 in runs of a single process. Rounds have a number of
+    /// their own in each run.
+    #[serde(default)]
+    pub launch: u32,
+    /// The share of their time in which the workers had a processor, that of the one with least;
+    /// where workers are more than cores, of all cores' time. Empty where it is not counted.
+    #[serde(default)]
+    pub processor_share: Option<f64>,
+    /// How often a worker lost its processor to another thread.
+    #[serde(default)]
+    pub preempted: u64,
+    /// Samples that were discarded before this one because a worker lost its processor.
+    #[serde(default)]
+    pub lost: u32,
 }
 
 /// `latency.csv`: the percentiles of one measurement of one cell in one round, or of all rounds'
@@ -181,6 +195,10 @@ pub struct AccuracyRow {
     /// The input, where it was found for this contestant.
     #[serde(default)]
     pub input: String,
+    /// What the exact log allowed when the same clients asked it instead. Empty in older runs, and
+    /// where several servers share the limit.
+    #[serde(default)]
+    pub exact_allowed: Option<u64>,
 }
 
 impl AccuracyRow {
@@ -196,6 +214,30 @@ impl AccuracyRow {
         self.is_of_one_server() && self.input.is_empty()
     }
 
+    /// What the limiter served relative to the exact log, 1.004 for 0.4 % more. `None` where that is
+    /// unknown.
+    pub fn served(&self) -> Option<f64> {
+        let exact = self.exact_allowed.filter(|exact| *exact > 0)?;
+        self.cannot
+            .is_empty()
+            .then(|| self.allowed as f64 / exact as f64)
+    }
+
+    /// False allows in a second of one client. A client that retries makes requests, but no time.
+    pub fn false_allows_per_client_second(&self) -> Option<f64> {
+        self.per_client_second(self.false_allows)
+    }
+
+    /// False denials in a second of one client.
+    pub fn false_denies_per_client_second(&self) -> Option<f64> {
+        self.per_client_second(self.false_denies)
+    }
+
+    fn per_client_second(&self, count: u64) -> Option<f64> {
+        let seconds = self.client_time_ns as f64 * 1e-9;
+        (seconds > 0.0 && self.cannot.is_empty()).then(|| count as f64 / seconds)
+    }
+
     /// Whether shares of its requests say something: of a traffic, and not of a handful.
     pub fn has_shares(&self) -> bool {
         self.is_traffic() && self.cannot.is_empty() && self.requests >= LEAST_FOR_SHARES
@@ -206,7 +248,7 @@ impl AccuracyRow {
 const LEAST_FOR_SHARES: u64 = 1_000;
 
 /// `traffic.csv`: the speed of one contestant on one traffic in one round, by one thread.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TrafficRow {
     /// From 1.
     pub round: u32,
@@ -228,6 +270,23 @@ pub struct TrafficRow {
     pub allowed_share: f64,
     /// Why there is no figure.
     pub cannot: String,
+    /// `again` for the second of the A/A pair.
+    #[serde(default)]
+    pub side: Side,
+    /// The process that measured it, from 1; 0 in runs of a single process. Rounds have a number of
+    /// their own in each run.
+    #[serde(default)]
+    pub launch: u32,
+    /// The share of their time in which the workers had a processor, that of the one with least;
+    /// where workers are more than cores, of all cores' time. Empty where it is not counted.
+    #[serde(default)]
+    pub processor_share: Option<f64>,
+    /// How often a worker lost its processor to another thread.
+    #[serde(default)]
+    pub preempted: u64,
+    /// Samples that were discarded before this one because a worker lost its processor.
+    #[serde(default)]
+    pub lost: u32,
 }
 
 /// `before.csv`: a row of throughput beside the same row of the run that was recorded before, if
@@ -250,7 +309,8 @@ pub struct BeforeRow {
     pub per_second: f64,
     /// Now over then.
     pub ratio: f64,
-    /// The larger of the two runs' noise in this cell, 0.03 for 3 %; empty if not measured.
+    /// The smallest difference that the two runs would have shown, 0.03 for 3 %; empty if none. In
+    /// older runs the larger of their noises.
     pub noise: Option<f64>,
     /// Whether a difference is shown.
     pub shown: bool,

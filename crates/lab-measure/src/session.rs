@@ -1,28 +1,29 @@
 //! A run: rounds in which every contestant is measured in every cell, in random order.
 
 mod jobs;
+mod ongoing;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use rand::SeedableRng;
-use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use windowpane_lab_contestants::keyed::KeyedContestant;
 use windowpane_lab_contestants::{Contestant, Origin};
 use windowpane_lab_ground::latency::{ResponseTime, ServiceTime};
-use windowpane_lab_ground::spread::noise;
+use windowpane_lab_ground::machine::Watch;
 
 use super::environment::Environment;
 use super::latency::{self, Loaded};
-use super::plan::{Plan, REFERENCE};
+use super::plan::{Mode, Plan};
 use super::recording::{At, Recording};
+use super::rows::Side;
 use super::state::State;
-use super::throughput;
+use super::throughput::{self, MOST_LOST, Repeats};
 use super::traffic::Traffic;
 use super::{accuracy, keyed, memory, stalled};
 
 use self::jobs::{Job, Kind};
+use self::ongoing::Ongoing;
 
 /// The contestant of the rows that time nothing between two readings of the clock.
 pub const EMPTY_PAIR: &str = "empty-pair";
@@ -58,37 +59,47 @@ pub struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Runs it. It takes the plan's budget and at most one round more.
+    /// Runs it, in this process. The rounds take the plan's budget and at most one round more.
     pub fn run(&self, environment: Environment) -> Recording {
         let began = Instant::now();
         let everyone = self.everyone.iter().map(|contestant| contestant.info());
         let mut recording = Recording::new(environment, everyone);
         recording.add_keyed_contestants(self.keyed.iter().map(|contestant| contestant.info()));
+        recording.launch = self.plan.launch;
         let jobs = self.jobs();
-        let first = self.pairs_first(&jobs);
         let of_rounds: u64 = jobs.iter().map(|job| u64::from(self.rounds_of(job))).sum();
-        self.progress.ahead(first.len() as u64 + of_rounds);
+        let warm: Vec<Job> = jobs.iter().copied().filter(|job| self.warms(job)).collect();
+        self.progress.ahead(warm.len() as u64 + of_rounds);
         self.without_clock(&mut recording);
-        for (position, job) in first.into_iter().enumerate() {
-            self.do_job(job, 0, position as u32, &mut recording);
-        }
-        self.tell_noise(&recording);
-        let mut random = StdRng::seed_from_u64(self.plan.seed);
+        let mut watch = Watch::begin();
+        watch.wait(self.plan.looks);
+        let mut ongoing = Ongoing::new(&self.plan);
+        self.warm_up(&warm, &mut ongoing);
+        watch.note();
+        let mut watch = Watch::begin();
+        let rounds_began = Instant::now();
         for round in 1..=self.plan.rounds {
             let mut order = jobs.clone();
             order.retain(|job| round <= self.rounds_of(job));
-            order.shuffle(&mut random);
+            order.shuffle(&mut ongoing.random);
+            ongoing.repeats = Repeats::at_most(order.len() as u32 / 2 + MOST_LOST);
             for (position, job) in order.into_iter().enumerate() {
-                self.do_job(job, round, position as u32, &mut recording);
+                let at = (self.plan.round(round), position as u32);
+                self.do_job(job, at, &mut ongoing, &mut recording);
             }
             if self.is_interrupted() {
                 break;
             }
             recording.environment.rounds = round;
-            if self.is_out_of_time(began.elapsed(), round) {
+            // A machine that is not quiet is waited for, a little; the round before is kept.
+            if watch.note().is_some_and(|load| !load.is_quiet()) {
+                watch.wait(self.plan.looks.min(1));
+            }
+            if self.is_out_of_time(rounds_began.elapsed(), round) {
                 break;
             }
         }
+        recording.environment.watched(&watch);
         self.stalled(&mut recording);
         self.attacked(&mut recording);
         self.close(&mut recording, began.elapsed());
@@ -112,19 +123,22 @@ impl Session<'_> {
         another
     }
 
-    /// What those pairs show, for those who watch.
-    fn tell_noise(&self, recording: &Recording) {
-        let pairs: Vec<(f64, f64)> = recording
-            .throughput
-            .chunks_exact(2)
-            .filter(|pair| pair.iter().all(|row| row.share_ok))
-            .map(|pair| (pair[0].per_second, pair[1].per_second))
-            .collect();
-        if let Some(noise) = noise(&pairs) {
-            self.progress.note(&format!(
-                "{REFERENCE} against itself: nine of ten pairs differ by at most {:.0} %",
-                noise * 100.0
-            ));
+    /// Whether a job is part of the warm-up pass: not over many keys, where each sample builds its
+    /// store and warms it.
+    fn warms(&self, job: &Job) -> bool {
+        let of_throughput = matches!(
+            job.kind,
+            Kind::Throughput(Side::One) | Kind::Traffic(_, Side::One)
+        );
+        of_throughput && self.plan.mode != Mode::Test
+    }
+
+    /// A pass whose samples are discarded: the first samples of a process run on a cold machine.
+    fn warm_up(&self, jobs: &[Job], ongoing: &mut Ongoing) {
+        let nobody = self.everyone.iter().take(0).map(|nobody| nobody.info());
+        let mut discarded = Recording::new(Environment::default(), nobody);
+        for job in jobs {
+            self.do_job(*job, (0, 0), ongoing, &mut discarded);
         }
     }
 
@@ -133,6 +147,7 @@ impl Session<'_> {
         if !self.plan.without_clock || !self.filter.is_empty() {
             return;
         }
+        let exact: Vec<Option<u64>> = self.traffic.iter().map(accuracy::exact_allowed).collect();
         for contestant in self
             .everyone
             .iter()
@@ -143,11 +158,12 @@ impl Session<'_> {
             recording
                 .memory
                 .extend(memory::measure(*contestant, self.live_bytes));
-            for traffic in self.traffic {
+            for (traffic, exact) in self.traffic.iter().zip(&exact) {
                 if self.is_interrupted() {
                     return;
                 }
-                recording.accuracy.push(accuracy::row(*contestant, traffic));
+                let row = accuracy::row(*contestant, traffic, *exact);
+                recording.accuracy.push(row);
             }
         }
         let extent = keyed::Extent::of(self.plan.mode);
@@ -198,15 +214,21 @@ impl Session<'_> {
         }
     }
 
-    fn do_job(&self, job: Job, round: u32, position: u32, recording: &mut Recording) {
+    fn do_job(
+        &self,
+        job: Job,
+        (round, position): (u32, u32),
+        ongoing: &mut Ongoing,
+        recording: &mut Recording,
+    ) {
         if self.is_interrupted() {
             return;
         }
         self.progress.step(&self.name(job));
+        let times = ongoing.times(self.plan.throughput_times);
         if let Kind::Keyed(nth, side) = job.kind {
             let (contestant, cell) = (self.keyed[job.contestant], self.plan.keyed[nth]);
-            let times = keyed::times(self.plan.throughput_times);
-            let measured = keyed::measure(contestant, cell, times);
+            let measured = keyed::measure(contestant, cell, times, &mut ongoing.repeats);
             recording.add_keyed((round, position), contestant.info(), side, cell, &measured);
             return;
         }
@@ -218,34 +240,41 @@ impl Session<'_> {
             info,
             cell: job.cell,
         };
-        let times = self.plan.latency_times;
         match job.kind {
             Kind::Throughput(side) => {
-                let times = self.plan.throughput_times;
-                let measured = throughput::measure(contestant, job.cell, times);
+                let measured = ongoing.throughput(contestant, job, times);
                 recording.add_throughput(&at, side, &measured);
             }
-            Kind::Traffic(nth) => {
+            Kind::Traffic(nth, side) => {
                 let traffic = &self.traffic[nth];
-                let times = self.plan.throughput_times;
-                let measured = throughput::on_traffic(contestant, traffic, times);
-                recording.add_traffic(&at, &traffic.name, &measured);
+                let repeats = &mut ongoing.repeats;
+                let measured = throughput::on_traffic(contestant, traffic, times, repeats);
+                recording.add_traffic(&at, &traffic.name, side, &measured);
             }
             // Measured above: its contestant is not one of these.
             Kind::Keyed(..) => {}
-            Kind::EmptyPair => recording.add_closed(&at, &latency::timer_floor(job.cell, times)),
-            Kind::Closed => match latency::closed(contestant, job.cell, times) {
-                Ok(measured) => recording.add_closed(&at, &measured),
-                Err(cannot) => recording.add_cannot(&at, &ServiceTime::empty(), cannot),
+            Kind::EmptyPair | Kind::Closed | Kind::Open => {
+                self.latency(job.kind, contestant, &at, recording);
+            }
+        }
+    }
+
+    fn latency(&self, kind: Kind, contestant: &dyn Contestant, at: &At, recording: &mut Recording) {
+        let (cell, times) = (at.cell, self.plan.latency_times);
+        match kind {
+            Kind::EmptyPair => recording.add_closed(at, &latency::timer_floor(cell, times)),
+            Kind::Closed => match latency::closed(contestant, cell, times) {
+                Ok(measured) => recording.add_closed(at, &measured),
+                Err(cannot) => recording.add_cannot(at, &ServiceTime::empty(), cannot),
             },
-            Kind::Open => match Loaded::new(contestant, job.cell, times) {
+            _ => match Loaded::new(contestant, cell, times) {
                 Ok(loaded) => {
                     for load in latency::LOADS {
                         let measured = loaded.open(load, times);
-                        recording.add_open(&at, load, loaded.capacity(), &measured);
+                        recording.add_open(at, load, loaded.capacity(), &measured);
                     }
                 }
-                Err(cannot) => recording.add_cannot(&at, &ResponseTime::empty(), cannot),
+                Err(cannot) => recording.add_cannot(at, &ResponseTime::empty(), cannot),
             },
         }
     }

@@ -6,6 +6,7 @@ use windowpane_lab_contestants::{Cannot, Contestant, Instance, Origin};
 use windowpane_lab_ground::clock::{BenchClock, LabClock, Pace, SimulatedClock};
 use windowpane_lab_ground::workers::{self, Throughput};
 
+use super::environment::cores;
 use super::state::State;
 use super::traffic::Traffic;
 
@@ -13,7 +14,7 @@ use super::traffic::Traffic;
 pub const BATCH: u32 = 512;
 
 /// What is measured, apart from who.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Cell {
     /// What the decisions are.
     pub state: State,
@@ -44,6 +45,62 @@ pub struct Measured {
     /// Whether the share of allowed is what the state's name says. The floor decides nothing, so
     /// for it this always holds.
     pub share_ok: bool,
+    /// Samples that were discarded because a worker lost its processor.
+    pub lost: u32,
+}
+
+/// A sample counts if its workers had their processors for at least this share of its time.
+pub const LEAST_PROCESSOR: f64 = 0.98;
+
+/// The same where workers are more than cores, and wait for each other by design: of all cores'
+/// time.
+pub const LEAST_PROCESSOR_SHARED: f64 = 0.95;
+
+/// How often a sample is made again because a worker lost its processor.
+pub const MOST_LOST: u32 = 4;
+
+/// Whether a worker lost its processor for so long that the sample says little of what it ran.
+pub fn is_lost(throughput: &Throughput, threads: usize) -> bool {
+    let least = match threads > cores() {
+        true => LEAST_PROCESSOR_SHARED,
+        false => LEAST_PROCESSOR,
+    };
+    throughput
+        .processor_share()
+        .is_some_and(|share| share < least)
+}
+
+/// How many samples may still be made again, in a round and for one figure.
+#[derive(Clone, Copy, Debug)]
+pub struct Repeats(u32);
+
+impl Repeats {
+    /// At most this many in a round, so that a busy machine does not double its time.
+    pub const fn at_most(most: u32) -> Repeats {
+        Repeats(most)
+    }
+
+    /// Runs `once`, again while its workers lose their processor, and returns the last result and
+    /// how many were discarded.
+    ///
+    /// # Errors
+    /// That of `once`.
+    pub fn run<T>(
+        &mut self,
+        threads: usize,
+        throughput: impl Fn(&T) -> Throughput,
+        mut once: impl FnMut() -> Result<T, Cannot>,
+    ) -> Result<(T, u32), Cannot> {
+        let mut lost = 0;
+        loop {
+            let measured = once()?;
+            if !is_lost(&throughput(&measured), threads) || lost == MOST_LOST || self.0 == 0 {
+                return Ok((measured, lost));
+            }
+            lost += 1;
+            self.0 -= 1;
+        }
+    }
 }
 
 /// Builds a contestant in the state that is to be measured.
@@ -68,17 +125,40 @@ pub fn prepare(
 /// [`Cannot`] if the contestant cannot express the quota.
 pub fn measure(contestant: &dyn Contestant, cell: Cell, times: Times) -> Result<Measured, Cannot> {
     let mut pace = pace(contestant, cell, times.warm_up)?;
+    measure_at(
+        contestant,
+        cell,
+        times,
+        &mut pace,
+        &mut Repeats::at_most(MOST_LOST),
+    )
+}
+
+/// [`measure`] from a pace that is known, which is corrected if the share of allowed asks for it. A
+/// sample whose worker lost its processor is made again.
+///
+/// # Errors
+/// [`Cannot`] if the contestant cannot express the quota.
+pub fn measure_at(
+    contestant: &dyn Contestant,
+    cell: Cell,
+    times: Times,
+    pace: &mut Pace,
+    repeats: &mut Repeats,
+) -> Result<Measured, Cannot> {
     let mut tries = 1;
-    loop {
-        let measured = once(contestant, cell, times, pace)?;
+    let once = || loop {
+        let measured = once(contestant, cell, times, *pace)?;
         if measured.share_ok || tries == TRIES {
             return Ok(measured);
         }
         tries += 1;
         if cell.state.pace().is_none() {
-            pace = half_fits(cell.state, measured.throughput.per_second());
+            *pace = half_fits(cell.state, measured.throughput.per_second());
         }
-    }
+    };
+    let (measured, lost) = repeats.run(cell.threads, |measured| measured.throughput, once)?;
+    Ok(Measured { lost, ..measured })
 }
 
 /// How often a measurement is tried until its share of allowed is what its state says.
@@ -101,6 +181,7 @@ fn once(
         pace,
         unpinned: outcome.unpinned,
         share_ok: contestant.info().origin == Origin::Floor || cell.state.is_share(allowed),
+        lost: 0,
     })
 }
 
@@ -167,6 +248,8 @@ pub struct OnTraffic {
     pub throughput: Throughput,
     /// The share of decisions that were allowed.
     pub allowed: f64,
+    /// Samples that were discarded because the worker lost its processor.
+    pub lost: u32,
 }
 
 /// Runs a traffic through a contestant again and again: one thread, a limiter a client, one client
@@ -176,6 +259,17 @@ pub struct OnTraffic {
 /// # Errors
 /// [`Cannot`] if the contestant cannot express the quota.
 pub fn on_traffic(
+    contestant: &dyn Contestant,
+    traffic: &Traffic,
+    times: Times,
+    repeats: &mut Repeats,
+) -> Result<OnTraffic, Cannot> {
+    let once = || once_on_traffic(contestant, traffic, times);
+    let (measured, lost) = repeats.run(1, |measured| measured.throughput, once)?;
+    Ok(OnTraffic { lost, ..measured })
+}
+
+fn once_on_traffic(
     contestant: &dyn Contestant,
     traffic: &Traffic,
     times: Times,
@@ -222,6 +316,7 @@ pub fn on_traffic(
     Ok(OnTraffic {
         throughput,
         allowed: allowed as f64 / throughput.operations() as f64,
+        lost: 0,
     })
 }
 

@@ -2,6 +2,7 @@
 //! printed alone.
 
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +16,7 @@ use windowpane_lab_measure::plan::{Mode, Plan};
 use windowpane_lab_measure::recording::Recording;
 use windowpane_lab_measure::session::{Progress, Session};
 use windowpane_lab_measure::traffic::Traffic;
-use windowpane_lab_measure::{definitions, expect, folder, trace, traffic};
+use windowpane_lab_measure::{definitions, expect, folder, launches, trace, traffic};
 
 use crate::{Run, compare, console};
 
@@ -51,7 +52,40 @@ fn run(arguments: &Arguments, live_bytes: fn() -> usize) -> Result<ExitCode> {
     if plan.mode != Mode::Test {
         traffic.extend(trace::named(arguments.seed)?);
     }
-    run_plan("versus", plan, arguments, traffic, live_bytes)
+    match (arguments.launch, &arguments.rows) {
+        (Some(launch), Some(rows)) => {
+            run_launch(&plan.of_launch(launch), arguments, &traffic, rows)
+        }
+        _ => run_plan("versus", plan, arguments, traffic, live_bytes),
+    }
+}
+
+/// Does one launch of a plan, and writes its rows.
+fn run_launch(
+    plan: &Plan,
+    arguments: &Arguments,
+    traffic: &[Traffic],
+    rows: &Path,
+) -> Result<ExitCode> {
+    let interrupted = on_interrupt()?;
+    let (everyone, keyed) = (everyone(), keyed::all());
+    let session = Session {
+        everyone: &everyone,
+        keyed: &keyed,
+        traffic,
+        live_bytes: || 0,
+        filter: arguments.filter.clone(),
+        interrupted: &interrupted,
+        progress: &Bar::of_launch(plan.launch),
+        plan: plan.clone(),
+    };
+    // Where it is made the first process knows.
+    let environment = Environment {
+        pinned: true,
+        ..Environment::default()
+    };
+    folder::write_raw(&session.run(environment), rows)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn run_plan(
@@ -62,23 +96,24 @@ fn run_plan(
     live_bytes: fn() -> usize,
 ) -> Result<ExitCode> {
     let interrupted = on_interrupt()?;
-    let everyone = everyone();
-    let keyed = keyed::all();
-    let session = Session {
+    let (everyone, keyed) = (everyone(), keyed::all());
+    let bar = Bar::new(target);
+    let session = |plan: Plan| Session {
         everyone: &everyone,
         keyed: &keyed,
         traffic: &traffic,
         live_bytes,
         filter: arguments.filter.clone(),
         interrupted: &interrupted,
-        progress: &Bar::new(target),
+        progress: &bar,
         plan,
     };
+    let whole = session(plan.clone());
     if arguments.list {
         let mut out = std::io::stdout().lock();
-        let judged = session.traffic.iter();
+        let judged = traffic.iter();
         let judged = judged.map(|traffic| format!("accuracy/{}", traffic.name));
-        for name in session.names().chain(judged) {
+        for name in whole.names().chain(judged) {
             // Who reads no further wants no more.
             if writeln!(out, "{name}: benchmark").is_err() {
                 break;
@@ -86,15 +121,19 @@ fn run_plan(
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let tests = session.plan.mode == Mode::Test;
-    let records = !tests && session.plan.without_clock && arguments.filter.is_empty();
+    let tests = plan.mode == Mode::Test;
+    let records = !tests && plan.without_clock && arguments.filter.is_empty();
     if records {
         folder::check_writable()?;
     }
-    let recording = session.run(Environment::observe(&folder::workspace()));
+    let environment = Environment::observe(&folder::workspace());
+    let mut recording = session(plan.beside_launches()).run(environment);
+    if session(plan.of_launch(1)).names().next().is_some() {
+        launches::run(&mut recording, &plan, &interrupted, |text| bar.note(text))?;
+    }
     if tests {
         let costs = expect::costs(&everyone);
-        Ok(expect::told(&recording, session.traffic, costs))
+        Ok(expect::told(&recording, &traffic, costs))
     } else if records {
         record(&recording)
     } else {
@@ -148,19 +187,34 @@ pub struct Bar {
     bar: ProgressBar,
     /// Who speaks, in a log.
     target: &'static str,
+    /// Whether it says nothing but on a terminal.
+    quiet: bool,
 }
 
 impl Bar {
     /// A bar of unknown length, for a target of this name.
     pub fn new(target: &'static str) -> Bar {
-        let style =
-            ProgressStyle::with_template("{bar:30} {pos}/{len} · {eta_precise} left · {msg}");
+        let style = ProgressStyle::with_template(
+            "{prefix} {bar:30} {pos}/{len} · {eta_precise} left · {msg}",
+        );
         let bar = ProgressBar::new(0);
         if let Ok(style) = style {
             bar.set_style(style);
         }
         // No steady tick: a thread that draws would run on a core that is measured.
-        Bar { bar, target }
+        Bar {
+            bar,
+            target,
+            quiet: false,
+        }
+    }
+
+    /// The bar of one launch: on a terminal it is the only one, in a log the first process speaks.
+    fn of_launch(launch: u32) -> Bar {
+        let mut bar = Bar::new("versus");
+        bar.quiet = true;
+        bar.bar.set_prefix(format!("launch {launch}"));
+        bar
     }
 }
 
@@ -180,7 +234,7 @@ impl Progress for Bar {
         self.bar.inc(1);
         let (done, all) = (self.bar.position(), self.bar.length().unwrap_or(0));
         // Ten lines in a log that is no terminal.
-        if self.bar.is_hidden() && done.is_multiple_of((all / 10).max(1)) {
+        if self.bar.is_hidden() && !self.quiet && done.is_multiple_of((all / 10).max(1)) {
             let left = self.bar.eta().as_secs();
             eprintln!(
                 "{}: {done} of {all} measurements, about {left} s left",

@@ -5,6 +5,8 @@ mod client;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use windowpane_core::Nanos;
+use windowpane_lab_contestants::registry::ORACLE;
+use windowpane_lab_contestants::table::TABLE;
 use windowpane_lab_contestants::{Cannot, Contestant};
 
 use super::rows::AccuracyRow;
@@ -101,8 +103,23 @@ fn search_and_judge(
     Ok((judged(&input)?, input))
 }
 
+/// What the exact log allows when the clients of a traffic ask it. `None` where several servers share
+/// the limit, each of which knows only its own part, and where the traffic is searched for.
+pub fn exact_allowed(traffic: &Traffic) -> Option<u64> {
+    if traffic.servers.count > 1 || traffic.search.is_some() {
+        return None;
+    }
+    let verdict = judge(TABLE.entry(ORACLE)?.one_key, traffic).ok()?;
+    Some(verdict.allowed)
+}
+
 /// [`judge`], as a row of the run; where the traffic is searched for, of the worst input found.
-pub fn row(contestant: &dyn Contestant, traffic: &Traffic) -> AccuracyRow {
+/// `exact_allowed` is that of the traffic.
+pub fn row(
+    contestant: &dyn Contestant,
+    traffic: &Traffic,
+    exact_allowed: Option<u64>,
+) -> AccuracyRow {
     let judged = match traffic.search {
         Some(search) => search_and_judge(contestant, traffic, search)
             .map(|(verdict, input)| (verdict, input.to_string())),
@@ -138,5 +155,6 @@ pub fn row(contestant: &dyn Contestant, traffic: &Traffic) -> AccuracyRow {
         retries: verdict.retries,
         servers: traffic.servers.count,
         input,
+        exact_allowed,
     }
 }

@@ -38,7 +38,7 @@ pub struct Keyed {
     pub key_types: KeysByMode,
     /// Threads, by mode.
     pub threads: ByMode,
-    /// Rounds at most, by mode.
+    /// Rounds of each launch at most, by mode.
     pub rounds: RoundsByMode,
     /// What must come out.
     pub expected: Share,

@@ -5,7 +5,7 @@ mod memory;
 mod picks;
 
 use std::sync::LazyLock;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use windowpane_lab_contestants::Cannot;
 use windowpane_lab_contestants::keyed::{
@@ -16,7 +16,7 @@ use windowpane_lab_ground::workers::{self, Throughput};
 
 use super::definitions::{self, Keyed, Pick};
 use super::plan::Mode;
-use super::throughput::{BATCH, Times};
+use super::throughput::{BATCH, Repeats, Times};
 
 pub use attack::attack;
 pub use memory::{Extent, LIMITS, measure as measure_memory};
@@ -59,16 +59,30 @@ pub struct Measured {
     pub share_ok: bool,
     /// Workers that could not be pinned.
     pub unpinned: u64,
+    /// Samples that were discarded because a worker lost its processor.
+    pub lost: u32,
 }
 
 /// The most bytes that a store may take: what takes more is not tried.
 const MOST_BYTES: u64 = 2 << 30;
 
-/// Runs one measurement on a store that is built anew.
+/// Runs one measurement on a store that is built for it. A sample whose worker lost its processor is
+/// made again.
 ///
 /// # Errors
 /// [`Cannot`] if the contestant cannot express the workload, or would take too much memory.
 pub fn measure(
+    contestant: &dyn KeyedContestant,
+    cell: KeyedCell,
+    times: Times,
+    repeats: &mut Repeats,
+) -> Result<Measured, Cannot> {
+    let once = || once(contestant, cell, times);
+    let (measured, lost) = repeats.run(cell.threads, |measured| measured.throughput, once)?;
+    Ok(Measured { lost, ..measured })
+}
+
+fn once(
     contestant: &dyn KeyedContestant,
     cell: KeyedCell,
     times: Times,
@@ -113,7 +127,7 @@ fn run<K: LabKey>(
     let outcome = workers::run(
         cell.threads,
         |worker| {
-            let picks = picks::of_worker(workload, worker.index, cell.threads);
+            let picks = picks::drawn(workload, worker.index, cell.threads);
             // New keys are new but once.
             if !matches!(workload.pick, Pick::New | Pick::Flood) {
                 turn(store, keys, &picks, Instant::now() + times.warm_up, true);
@@ -135,6 +149,7 @@ fn run<K: LabKey>(
         allowed,
         share_ok: (least..=most).contains(&allowed),
         unpinned: outcome.unpinned,
+        lost: 0,
     })
 }
 
@@ -198,12 +213,4 @@ fn strings() -> &'static [String] {
 fn words() -> &'static [u64] {
     static POOL: LazyLock<Vec<u64>> = LazyLock::new(pool);
     &POOL
-}
-
-/// The times of a measurement, at most 40 ms: building a store takes longer than measuring it.
-pub fn times(of_throughput: Times) -> Times {
-    Times {
-        warm_up: of_throughput.warm_up,
-        measure: of_throughput.measure.min(Duration::from_millis(40)),
-    }
 }

@@ -1,5 +1,8 @@
 //! Which keys a worker asks for, drawn before anything is timed.
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use rand_distr::{Distribution, Zipf};
@@ -14,9 +17,21 @@ pub(super) fn known_in_a_flood(workload: &Keyed) -> u32 {
     (workload.held() / 10).max(1)
 }
 
+/// Picks by workload, worker and threads.
+type Drawn = HashMap<(String, usize, usize), Arc<[u32]>>;
+
+/// [`of_worker`], drawn once in a process: drawing takes longer than measuring.
+pub(super) fn drawn(workload: &Keyed, worker: usize, threads: usize) -> Arc<[u32]> {
+    static DRAWN: Mutex<Option<Drawn>> = Mutex::new(None);
+    let mut drawn = DRAWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let key = (workload.name.clone(), worker, threads);
+    let picks = drawn.get_or_insert_default().entry(key);
+    Arc::clone(picks.or_insert_with(|| of_worker(workload, worker, threads).into()))
+}
+
 /// The places of the keys that a worker asks for, one after the other. The same for every
 /// contestant; of new keys no two workers ask for the same.
-pub(super) fn of_worker(workload: &Keyed, worker: usize, threads: usize) -> Vec<u32> {
+fn of_worker(workload: &Keyed, worker: usize, threads: usize) -> Vec<u32> {
     let mut random = StdRng::seed_from_u64(worker as u64);
     let law = |keys: u32| {
         let exponent = workload.zipf.unwrap_or(1.0);

@@ -45,6 +45,20 @@ pub struct KeyedRow {
     pub unpinned: u64,
     /// Why there is no figure.
     pub cannot: String,
+    /// The process that measured it, from 1; 0 in runs of a single process. Rounds have a number of
+    /// their own in each run.
+    #[serde(default)]
+    pub launch: u32,
+    /// The share of their time in which the workers had a processor, that of the one with least;
+    /// where workers are more than cores, of all cores' time. Empty where it is not counted.
+    #[serde(default)]
+    pub processor_share: Option<f64>,
+    /// How often a worker lost its processor to another thread.
+    #[serde(default)]
+    pub preempted: u64,
+    /// Samples that were discarded before this one because a worker lost its processor.
+    #[serde(default)]
+    pub lost: u32,
 }
 
 /// `keyed-memory.csv`: bytes of a store of so many keys.

@@ -5,7 +5,7 @@ use windowpane_lab_contestants::{Info, Origin};
 
 use super::{EMPTY_PAIR, Session};
 use crate::definitions::{self, Attack};
-use crate::plan::{KEYED_REFERENCE, REFERENCE, keyed_name, name};
+use crate::plan::{keyed_name, name};
 use crate::rows::Side;
 use crate::state::State;
 use crate::throughput::Cell;
@@ -16,20 +16,40 @@ pub(super) enum Kind {
     Closed,
     Open,
     /// Throughput on the traffic of this index.
-    Traffic(usize),
+    Traffic(usize, Side),
     EmptyPair,
     /// Throughput over many keys, in the cell of this index; the contestant is one of those.
     Keyed(usize, Side),
 }
 
 impl Kind {
+    /// Whether it is the second of an A/A pair.
+    pub(super) const fn is_again(self) -> bool {
+        matches!(
+            self,
+            Kind::Throughput(Side::Again)
+                | Kind::Keyed(_, Side::Again)
+                | Kind::Traffic(_, Side::Again)
+        )
+    }
+
+    /// The second of an A/A pair, of what has one.
+    const fn again(self) -> Option<Kind> {
+        match self {
+            Kind::Throughput(Side::One) => Some(Kind::Throughput(Side::Again)),
+            Kind::Keyed(cell, Side::One) => Some(Kind::Keyed(cell, Side::Again)),
+            Kind::Traffic(nth, Side::One) => Some(Kind::Traffic(nth, Side::Again)),
+            _ => None,
+        }
+    }
+
     /// The first word of a measurement's name.
     const fn word(self) -> &'static str {
         match self {
             Kind::Throughput(_) => "throughput",
             Kind::Closed | Kind::EmptyPair => "service",
             Kind::Open => "response",
-            Kind::Traffic(_) => "traffic",
+            Kind::Traffic(..) => "traffic",
             Kind::Keyed(..) => "keyed",
         }
     }
@@ -43,7 +63,7 @@ pub(super) struct Job {
 }
 
 impl Session<'_> {
-    /// In how many of the first rounds a job is done: over many keys in fewer.
+    /// In how many of a launch's first rounds a job is done: over many keys in fewer.
     pub(super) fn rounds_of(&self, job: &Job) -> u32 {
         let most = match job.kind {
             Kind::Keyed(cell, _) => self.plan.keyed[cell].workload.rounds.of(self.plan.mode),
@@ -55,7 +75,7 @@ impl Session<'_> {
     /// What would be measured, by the names that the filter is compared with.
     pub fn names(&self) -> impl Iterator<Item = String> {
         let timed = self.jobs().into_iter().filter_map(|job| match job.kind {
-            Kind::Throughput(Side::Again) | Kind::Keyed(_, Side::Again) => None,
+            kind if kind.is_again() => None,
             _ => Some(self.name(job)),
         });
         timed.chain(self.attacks().map(|(name, ..)| name))
@@ -82,7 +102,7 @@ impl Session<'_> {
         }
         let who = self.info(job).name;
         match job.kind {
-            Kind::Traffic(nth) => format!("traffic/{}/{who}", self.traffic[nth].name),
+            Kind::Traffic(nth, _) => format!("traffic/{}/{who}", self.traffic[nth].name),
             _ => name(job.kind.word(), who, job.cell),
         }
     }
@@ -103,14 +123,6 @@ impl Session<'_> {
     pub(super) fn jobs(&self) -> Vec<Job> {
         let plan = &self.plan;
         let mut jobs = self.in_cells(Kind::Throughput(Side::One), &plan.throughput);
-        let again = jobs.iter().copied().filter(|job| self.is_reference(job));
-        let again: Vec<Job> = again
-            .map(|job| Job {
-                kind: Kind::Throughput(Side::Again),
-                ..job
-            })
-            .collect();
-        jobs.extend(again);
         jobs.extend(self.in_cells(Kind::Closed, &plan.closed));
         jobs.extend(self.in_cells(Kind::Open, &plan.open));
         jobs.extend(self.empty_pairs());
@@ -118,6 +130,13 @@ impl Session<'_> {
             jobs.extend(self.on_traffic());
         }
         jobs.extend(self.over_keys());
+        // Everyone against itself: what differs there is noise.
+        let again = jobs.iter().filter_map(|job| {
+            let kind = job.kind.again()?;
+            Some(Job { kind, ..*job })
+        });
+        let again: Vec<Job> = again.collect();
+        jobs.extend(again);
         jobs.retain(|job| self.name(*job).contains(&self.filter));
         jobs
     }
@@ -162,7 +181,7 @@ impl Session<'_> {
         let jobs = traffic.flat_map(|(nth, _)| {
             let contestants = (0..self.everyone.len()).filter(limiters);
             contestants.map(move |contestant| Job {
-                kind: Kind::Traffic(nth),
+                kind: Kind::Traffic(nth, Side::One),
                 contestant,
                 cell: Cell {
                     state: State::Mixed,
@@ -173,48 +192,19 @@ impl Session<'_> {
         jobs.collect()
     }
 
-    /// Everyone who limits many keys in each of those cells, and the reference again.
+    /// Everyone who limits many keys in each of those cells.
     fn over_keys(&self) -> Vec<Job> {
-        let mut jobs = Vec::new();
-        for nth in 0..self.plan.keyed.len() {
-            for (contestant, who) in self.keyed.iter().enumerate() {
-                let job = |side| Job {
-                    kind: Kind::Keyed(nth, side),
-                    contestant,
-                    cell: Cell {
-                        state: State::Mixed,
-                        threads: self.plan.keyed[nth].threads,
-                    },
-                };
-                jobs.push(job(Side::One));
-                if who.info().name == KEYED_REFERENCE {
-                    jobs.push(job(Side::Again));
-                }
-            }
-        }
-        jobs
-    }
-
-    fn is_reference(&self, job: &Job) -> bool {
-        matches!(job.kind, Kind::Throughput(_))
-            && self.everyone[job.contestant].info().name == REFERENCE
-    }
-
-    /// The reference against itself, before anyone is compared: in each cell once and again.
-    pub(super) fn pairs_first(&self, jobs: &[Job]) -> Vec<Job> {
-        let is_one = |job: &&Job| matches!(job.kind, Kind::Throughput(Side::One));
-        let pairs = jobs
-            .iter()
-            .filter(|job| self.is_reference(job))
-            .filter(is_one);
-        let pairs: Vec<Job> = pairs
-            .flat_map(|&job| {
-                let kind = Kind::Throughput(Side::Again);
-                [job, Job { kind, ..job }]
+        let cells = self.plan.keyed.iter().enumerate();
+        let jobs = cells.flat_map(|(nth, cell)| {
+            (0..self.keyed.len()).map(move |contestant| Job {
+                kind: Kind::Keyed(nth, Side::One),
+                contestant,
+                cell: Cell {
+                    state: State::Mixed,
+                    threads: cell.threads,
+                },
             })
-            .collect();
-        std::iter::repeat_n(pairs, self.plan.pairs_first as usize)
-            .flatten()
-            .collect()
+        });
+        jobs.collect()
     }
 }

@@ -5,7 +5,7 @@ use windowpane_lab_contestants::{
     self as contestants, Adapter, Cannot, ContestClock, Contestant, Decide, Info, Origin, Rule,
     Told,
 };
-use windowpane_lab_measure::accuracy::{judge, row};
+use windowpane_lab_measure::accuracy::{exact_allowed, judge, row};
 use windowpane_lab_measure::definitions::{Balancing, Time};
 use windowpane_lab_measure::environment::Environment;
 use windowpane_lab_measure::expect;
@@ -51,7 +51,7 @@ fn what_the_definitions_expect_comes_out_for_everyone() {
     let traffic = synthetic(3);
     for contestant in &everyone {
         for traffic in &traffic {
-            recording.accuracy.push(row(*contestant, traffic));
+            recording.accuracy.push(row(*contestant, traffic, None));
         }
     }
     assert_eq!(expect::findings(&recording, &traffic), []);
@@ -108,8 +108,10 @@ fn one_permit_too_many_is_found() {
         [OneTooMany.info(), named("mutex-log").info()],
     );
     let traffic = burst_across_the_boundary();
-    recording.accuracy.push(row(&OneTooMany, &traffic));
-    recording.accuracy.push(row(named("mutex-log"), &traffic));
+    recording.accuracy.push(row(&OneTooMany, &traffic, None));
+    recording
+        .accuracy
+        .push(row(named("mutex-log"), &traffic, None));
     assert_eq!(recording.accuracy[0].worst_overshoot, 1);
     let findings = expect::findings(&recording, &[traffic]);
     // By its rule and by the definition's number.
@@ -123,9 +125,9 @@ fn one_permit_too_many_is_found() {
 fn a_cost_that_cannot_be_expressed_is_told_and_not_guessed() {
     let mut traffic = burst_across_the_boundary();
     traffic.requests[3].cost = Cost::of::<2>();
-    let plain = row(named("plain-log"), &traffic);
+    let plain = row(named("plain-log"), &traffic, None);
     assert!(plain.cannot.contains("a cost of 2"), "{plain:?}");
-    assert!(row(named("governor"), &traffic).cannot.is_empty());
+    assert!(row(named("governor"), &traffic, None).cannot.is_empty());
 }
 
 fn traffic(name: &str) -> Traffic {
@@ -143,7 +145,7 @@ fn a_seeded_mistake_is_found_on_every_traffic_that_fills_a_window() {
     let names = ["burst across the boundary", "steady", "worst found"];
     let all = names.map(traffic);
     for traffic in &all {
-        recording.accuracy.push(row(&OneTooMany, traffic));
+        recording.accuracy.push(row(&OneTooMany, traffic, None));
     }
     let findings = expect::findings(&recording, &all);
     for name in names {
@@ -274,4 +276,36 @@ fn what_one_of_ours_cannot_is_a_finding_and_what_a_rival_cannot_is_none() {
     assert_eq!(findings.len(), 1, "{findings:?}");
     assert!(findings[0].ours && findings[0].contestant == "cas-ring");
     assert_eq!(findings[0].what, "*made up*: cannot: no wait is told");
+}
+
+#[test]
+fn served_is_relative_to_the_exact_log_on_the_same_traffic() {
+    let hammered = synthetic(1)
+        .into_iter()
+        .find(|traffic| traffic.name == "retries that hammer")
+        .unwrap();
+    let exact = exact_allowed(&hammered);
+    let log = row(named("mutex-log"), &hammered, exact);
+    assert_eq!(log.served(), Some(1.0));
+    let counter = row(named("packed-counter"), &hammered, exact);
+    let served = counter.served().unwrap();
+    // Each retry is a request, so the share of wrong denials says little of what was served.
+    let wrong = counter.false_denies as f64 / counter.requests as f64;
+    assert!(
+        (served - 1.0).abs() < 0.1 && wrong > 2.0 * (served - 1.0).abs(),
+        "{served}, {wrong}"
+    );
+    let per_second = counter.false_denies_per_client_second().unwrap();
+    let seconds = counter.client_time_ns as f64 * 1e-9;
+    assert!((per_second * seconds - counter.false_denies as f64).abs() < 1e-6);
+    assert_eq!(AccuracyRow::default().served(), None);
+    assert_eq!(
+        AccuracyRow::default().false_allows_per_client_second(),
+        None
+    );
+    for traffic in synthetic(1) {
+        if traffic.servers.count > 1 || traffic.search.is_some() {
+            assert_eq!(exact_allowed(&traffic), None, "{}", traffic.name);
+        }
+    }
 }

@@ -7,15 +7,19 @@ use windowpane_lab_contestants::keyed::KeyedContestant;
 use windowpane_lab_contestants::{self as contestants, ClockOnly, Contestant};
 use windowpane_lab_ground::clock::Pace;
 use windowpane_lab_ground::latency::{Latency, ResponseTime, ServiceTime};
+use windowpane_lab_ground::workers::{self, Throughput};
 use windowpane_lab_measure::accuracy::judge;
 use windowpane_lab_measure::environment::Environment;
 use windowpane_lab_measure::keyed::KeyedCell;
 use windowpane_lab_measure::latency::{LOADS, Loaded, closed};
-use windowpane_lab_measure::plan::{Mode, Plan, REFERENCE};
+use windowpane_lab_measure::plan::{Mode, Plan};
+use windowpane_lab_measure::recording::Recording;
 use windowpane_lab_measure::session::{EMPTY_PAIR, Progress, Session};
 use windowpane_lab_measure::state::State;
-use windowpane_lab_measure::throughput::{Cell, Times, iterations, measure, on_traffic};
-use windowpane_lab_measure::{folder, traffic};
+use windowpane_lab_measure::throughput::{
+    Cell, MOST_LOST, Repeats, Times, iterations, measure, on_traffic,
+};
+use windowpane_lab_measure::{folder, launches, traffic};
 
 const SHORT: Times = Times {
     warm_up: Duration::from_millis(1),
@@ -97,7 +101,7 @@ fn session<'a>(
     Session {
         plan: Plan {
             rounds: 2,
-            pairs_first: 1,
+            latency_rounds: 2,
             throughput_times: SHORT,
             latency_times: SHORT,
             throughput: cells.clone(),
@@ -149,7 +153,7 @@ fn many_keys_are_measured_in_fewer_rounds_and_the_steps_ahead_are_those_that_com
     session.keyed = &keyed;
     session.progress = &progress;
     let recording = session.run(environment());
-    // Two rounds; in this mode keys are for the first alone, the reference once and again.
+    // Two rounds; in this mode keys are for the first alone, once and again.
     let rounds: Vec<u32> = recording.keyed.iter().map(|row| row.round).collect();
     assert_eq!(rounds, [1, 1]);
     let last = recording.throughput.iter().map(|row| row.round).max();
@@ -172,14 +176,13 @@ fn each_round_measures_everyone_once_in_an_order_of_its_own() {
         let rows = recording.throughput.iter().filter(|row| row.round == round);
         rows.map(|row| row.contestant.as_str()).collect()
     };
-    // Everyone once, and the reference against itself.
-    assert_eq!(order(1).len(), everyone.len() + 1);
-    assert_eq!(
-        order(1).iter().filter(|name| **name == REFERENCE).count(),
-        2
-    );
+    // Everyone once, and again beside itself.
+    let mut names = order(1);
+    assert_eq!(names.len(), 2 * everyone.len());
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), everyone.len());
     assert_ne!(order(1), order(2));
-    assert_eq!(order(0), [REFERENCE, REFERENCE]);
     let (rounds, planned) = (
         recording.environment.rounds,
         recording.environment.rounds_planned,
@@ -231,7 +234,7 @@ fn a_filter_measures_what_it_names_and_says_so() {
         ["throughput/allowed/governor/1"]
     );
     let recording = session.run(environment());
-    assert_eq!(recording.throughput.len(), 2);
+    assert_eq!(recording.throughput.len(), 4);
     assert!(recording.latency.is_empty() && recording.memory.is_empty());
     assert!(recording.environment.partial.contains("governor"));
 }
@@ -257,7 +260,7 @@ fn every_pass_over_a_traffic_decides_as_the_first_one_did() {
             continue;
         }
         let judged = judge(contestant, &traffic).unwrap();
-        let measured = on_traffic(contestant, &traffic, SHORT).unwrap();
+        let measured = on_traffic(contestant, &traffic, SHORT, &mut Repeats::at_most(4)).unwrap();
         let share = judged.allowed as f64 / traffic.requests.len() as f64;
         assert!(
             (measured.allowed - share).abs() < 1e-9,
@@ -267,4 +270,87 @@ fn every_pass_over_a_traffic_decides_as_the_first_one_did() {
         let passes = measured.throughput.operations() / traffic.requests.len() as u64;
         assert!(passes > 1, "{name} made {passes}");
     }
+}
+
+/// A throughput whose worker has the processor for half of its time.
+fn half_asleep() -> Throughput {
+    let run = workers::run(
+        1,
+        |_| (),
+        |_, ()| {
+            std::thread::sleep(Duration::from_millis(2));
+            (1, ())
+        },
+    );
+    run.throughput()
+}
+
+#[test]
+fn a_lost_sample_is_made_again_a_bounded_number_of_times() {
+    let made = AtomicU64::new(0);
+    let asleep = || {
+        made.fetch_add(1, Ordering::Relaxed);
+        Ok(half_asleep())
+    };
+    let mut repeats = Repeats::at_most(MOST_LOST + 1);
+    let (_, lost) = repeats.run(1, |made| *made, asleep).unwrap();
+    assert_eq!(lost, MOST_LOST);
+    // Of the round one more may be made again, and then none.
+    let (_, lost) = repeats.run(1, |made| *made, asleep).unwrap();
+    assert_eq!(lost, 1);
+    assert_eq!(made.load(Ordering::Relaxed), u64::from(MOST_LOST + 1 + 2));
+    assert_eq!(repeats.run(1, |made| *made, asleep).unwrap().1, 0);
+}
+
+#[test]
+fn launches_number_their_rounds_and_their_rows_are_merged() {
+    let everyone = contestants::all();
+    let interrupted = AtomicBool::new(false);
+    let plan = session(&everyone, &interrupted, "").plan;
+    let mut merged = Recording::new(environment(), everyone.iter().map(|who| who.info()));
+    for launch in 1..=3 {
+        let filter = "throughput/allowed/governor/1";
+        let mut session = session(&everyone, &interrupted, filter);
+        session.plan = plan.of_launch(launch);
+        let recording = session.run(Environment::default());
+        let folder = tempfile::tempdir().unwrap();
+        folder::write_raw(&recording, folder.path()).unwrap();
+        launches::add(&mut merged, folder.path(), 3).unwrap();
+    }
+    let mut ids: Vec<(u32, u32)> = merged
+        .throughput
+        .iter()
+        .map(|r| (r.launch, r.round))
+        .collect();
+    ids.dedup();
+    assert_eq!(ids, [(1, 1), (1, 2), (2, 3), (2, 4), (3, 5), (3, 6)]);
+    let environment = &merged.environment;
+    assert_eq!((environment.launches, environment.rounds), (3, 6));
+    assert_eq!(environment.samples, 3 * 2 * 2);
+    assert!(
+        merged
+            .throughput
+            .iter()
+            .all(|row| row.processor_share.is_some() || cfg!(not(target_os = "linux")))
+    );
+    assert!(launches::add(&mut merged, std::path::Path::new("nowhere"), 3).is_err());
+}
+
+#[test]
+fn a_plan_in_parts_measures_everything_once() {
+    let everyone = contestants::all();
+    let interrupted = AtomicBool::new(false);
+    let whole = session(&everyone, &interrupted, "");
+    let names = |plan: Plan| -> Vec<String> {
+        let mut part = session(&everyone, &interrupted, "");
+        part.plan = plan;
+        part.names().collect()
+    };
+    let mut parts = names(whole.plan.of_launch(1));
+    assert!(!parts.is_empty());
+    parts.extend(names(whole.plan.beside_launches()));
+    let mut all: Vec<String> = whole.names().collect();
+    all.sort();
+    parts.sort();
+    assert_eq!(parts, all);
 }

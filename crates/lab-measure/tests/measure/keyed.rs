@@ -12,7 +12,7 @@ use windowpane_lab_measure::keyed::{Extent, attack, cells, measure, measure_memo
 use windowpane_lab_measure::plan::Mode;
 use windowpane_lab_measure::recording::Recording;
 use windowpane_lab_measure::rows::KeyedAttackRow;
-use windowpane_lab_measure::throughput::Times;
+use windowpane_lab_measure::throughput::{Repeats, Times};
 
 const DAY: u64 = 86_400_000_000_000;
 
@@ -66,7 +66,7 @@ fn every_store_is_in_the_state_that_the_definition_says() {
         for contestant in all() {
             let info = contestant.info();
             let at = format!("{}, {}, {:?}", info.name, cell.workload.name, cell.key);
-            match measure(contestant, cell, SHORT) {
+            match measure(contestant, cell, SHORT, &mut Repeats::at_most(4)) {
                 Ok(measured) => {
                     assert!(measured.share_ok, "{at}: {}", measured.allowed);
                     assert!(measured.throughput.operations() > 0, "{at}");

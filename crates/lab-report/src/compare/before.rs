@@ -43,7 +43,10 @@ fn before_row(before: &Run, place: &Place, row: Row) -> Option<BeforeRow> {
         before_per_second: row.before?,
         per_second: row.after?,
         ratio: row.ratio?,
-        noise: row.noise,
+        noise: row
+            .smallest
+            .map(|smallest| smallest - 1.0)
+            .filter(|y| y.is_finite()),
         shown: row.verdict.differs(),
     })
 }

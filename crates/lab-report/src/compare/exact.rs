@@ -58,22 +58,18 @@ fn missing<T>(a: Option<T>, b: Option<T>) -> Result<(T, T), Verdict> {
 
 fn of_bytes(kind: Kind, before: Vec<(Place, u64)>, after: Vec<(Place, u64)>) -> Vec<Row> {
     let row = |((contestant, cell), a, b): (Place, Option<u64>, Option<u64>)| Row {
-        kind,
-        contestant,
-        cell,
-        quantity: "bytes",
         before: a.map(|a| a as f64),
         after: b.map(|b| b as f64),
         ratio: a
             .zip(b)
             .filter(|(a, _)| *a > 0)
             .map(|(a, b)| b as f64 / a as f64),
-        noise: None,
         verdict: match missing(a, b) {
             Err(verdict) => verdict,
             Ok((a, b)) if a == b => Verdict::Equal,
             Ok((a, b)) => Verdict::Changed(format!("{} → {}", bytes(a), bytes(b))),
         },
+        ..Row::new(kind, &contestant, &cell, "bytes")
     };
     both(before, after).into_iter().map(row).collect()
 }
@@ -115,7 +111,7 @@ fn others(row: &StalledRow) -> &'static str {
     }
 }
 
-/// How long the others took was measured once in each run, and no noise tells a difference of that.
+/// How long the others took was measured once in each run, and nothing tells a difference of that.
 fn stalled(before: &Run, after: &Run) -> Vec<Row> {
     /// Who waits, and how long the thread was stopped.
     type Seen = (&'static str, u64);
@@ -128,14 +124,6 @@ fn stalled(before: &Run, after: &Run) -> Vec<Row> {
         rows.collect()
     };
     let row = |((contestant, cell), a, b): (Place, Option<Seen>, Option<Seen>)| Row {
-        kind: Kind::Stalled,
-        contestant,
-        cell,
-        quantity: "who waits",
-        before: None,
-        after: None,
-        ratio: None,
-        noise: None,
         verdict: match missing(a, b) {
             Err(verdict) => verdict,
             Ok(((_, a), (_, b))) if a != b => {
@@ -144,6 +132,7 @@ fn stalled(before: &Run, after: &Run) -> Vec<Row> {
             Ok(((a, _), (b, _))) if a == b => Verdict::Equal,
             Ok(((a, _), (b, _))) => Verdict::Changed(format!("{a} → {b}")),
         },
+        ..Row::new(Kind::Stalled, &contestant, &cell, "who waits")
     };
     both(of(before), of(after)).into_iter().map(row).collect()
 }
@@ -161,15 +150,8 @@ fn accuracy(before: &Run, after: &Run) -> Vec<Row> {
     let same_seed = before.environment.seed == after.environment.seed;
     let row =
         |((contestant, cell), a, b): (Place, Option<&AccuracyRow>, Option<&AccuracyRow>)| Row {
-            kind: Kind::Accuracy,
-            contestant,
-            cell,
-            quantity: "decisions",
-            before: None,
-            after: None,
-            ratio: None,
-            noise: None,
             verdict: missing(a, b).map_or_else(|verdict| verdict, |(a, b)| judged(a, b, same_seed)),
+            ..Row::new(Kind::Accuracy, &contestant, &cell, "decisions")
         };
     both(of(before), of(after)).into_iter().map(row).collect()
 }

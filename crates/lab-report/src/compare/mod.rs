@@ -1,8 +1,8 @@
-//! Two recorded runs, row by row: which rows differ by more than the noise.
+//! Two recorded runs, row by row: which rows changed.
 //!
 //! | where | what |
 //! |---|---|
-//! | `timed` | rows of speed and latency: judged by their rounds and by the noise of both runs |
+//! | `timed` | rows of speed and latency: compared by their rounds |
 //! | `exact` | rows that are the same whenever the code is: bytes, decisions, who waits for a stopped thread |
 //! | `told` | the comparison for people, as text and as Markdown |
 //! | `before` | `before.csv`: a run's throughput beside that of the run before it |
@@ -25,7 +25,7 @@ use windowpane_lab_measure::folder;
 
 /// The name of the schema of [`Comparison`] as JSON: changed whenever a field changes its meaning
 /// or goes.
-pub const SCHEMA: &str = "windowpane-compare/1";
+pub const SCHEMA: &str = "windowpane-compare/2";
 
 /// The share of rows without a difference that two runs of one commit should have.
 pub const AIM: f64 = 0.95;
@@ -91,15 +91,15 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "verdict", content = "why", rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The second run is faster: significant by the bootstrap of its rounds, and above the noise of
-    /// both runs.
+    /// The second run is faster: the interval excludes equality, and the difference is larger than
+    /// what the runs show where nothing changed.
     Faster,
     /// The second run is slower, by the same rule.
     Slower,
-    /// It could be noise.
-    NoDifferenceShown,
-    /// An exact figure is the same.
+    /// A timed figure is within 5 %, as its interval shows; an exact one is the same.
     Equal,
+    /// Neither a difference nor equality is shown.
+    CannotTell,
     /// An exact figure is another: how.
     Changed(String),
     /// There is nothing to compare: why.
@@ -112,8 +112,8 @@ impl Verdict {
         match self {
             Verdict::Faster => "faster",
             Verdict::Slower => "slower",
-            Verdict::NoDifferenceShown => "no difference shown",
             Verdict::Equal => "equal",
+            Verdict::CannotTell => "cannot tell",
             Verdict::Changed(_) => "changed",
             Verdict::CannotBeCompared(_) => "cannot be compared",
         }
@@ -146,12 +146,34 @@ pub struct Row {
     pub after: Option<f64>,
     /// The second over the first.
     pub ratio: Option<f64>,
-    /// The noise that a difference must exceed, 0.03 for 3 %: the larger one of the two runs.
-    /// `None` where none was measured, or none is needed.
-    pub noise: Option<f64>,
+    /// The lower end of the interval of `ratio` that decided; `None` for exact figures.
+    pub low: Option<f64>,
+    /// Its upper end.
+    pub high: Option<f64>,
+    /// The smallest ratio above 1 that these two runs would have shown.
+    pub smallest: Option<f64>,
     /// What it says.
     #[serde(flatten)]
     pub verdict: Verdict,
+}
+
+impl Row {
+    /// A row that says nothing yet.
+    fn new(kind: Kind, contestant: &str, cell: &str, quantity: &'static str) -> Row {
+        Row {
+            kind,
+            contestant: contestant.into(),
+            cell: cell.into(),
+            quantity,
+            before: None,
+            after: None,
+            ratio: None,
+            low: None,
+            high: None,
+            smallest: None,
+            verdict: Verdict::CannotTell,
+        }
+    }
 }
 
 /// How the rows of one kind, or all, came out.
@@ -161,10 +183,10 @@ pub struct Counts {
     pub faster: u64,
     /// Slower in the second run.
     pub slower: u64,
-    /// No difference shown.
-    pub no_difference_shown: u64,
-    /// Exact figures that are equal.
+    /// Within 5 %, and exact figures that are the same.
     pub equal: u64,
+    /// Neither a difference nor equality is shown.
+    pub cannot_tell: u64,
     /// Exact figures that are not.
     pub changed: u64,
     /// In one run only, or not measured in the same way.
@@ -178,8 +200,8 @@ impl Counts {
             *match row.verdict {
                 Verdict::Faster => &mut counts.faster,
                 Verdict::Slower => &mut counts.slower,
-                Verdict::NoDifferenceShown => &mut counts.no_difference_shown,
                 Verdict::Equal => &mut counts.equal,
+                Verdict::CannotTell => &mut counts.cannot_tell,
                 Verdict::Changed(_) => &mut counts.changed,
                 Verdict::CannotBeCompared(_) => &mut counts.cannot_be_compared,
             } += 1;
@@ -189,7 +211,7 @@ impl Counts {
 
     /// Rows without a difference.
     pub const fn same(&self) -> u64 {
-        self.no_difference_shown + self.equal
+        self.equal + self.cannot_tell
     }
 
     /// Rows that could be compared.
@@ -297,8 +319,8 @@ impl Comparison {
     }
 }
 
-/// Compares two runs: every row of at least one of them, in the order of kinds. O(rows) with a
-/// bootstrap for each timed row; the same two runs always give the same comparison.
+/// Compares two runs: every row of at least one of them, in the order of kinds. O(rows), and
+/// for each timed row O(n² log n) of its rounds.
 pub fn compare(before: &Run, after: &Run) -> Comparison {
     let (a, b) = (&before.environment, &after.environment);
     let same_commit = match a.git_revision == b.git_revision {

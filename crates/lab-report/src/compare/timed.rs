@@ -1,21 +1,29 @@
-//! Rows of speed and latency. A difference is shown if the bootstrap's 95 % interval of the ratio
-//! of medians excludes equality and the ratio is above the noise of both runs.
+//! Rows of speed and latency: compared by their rounds, as two contestants of one run are.
 //!
-//! The noise of throughput and of many keys is what their reference shows against itself. Latency
-//! and the speed on a traffic have no such pair: there it is what the row shows against itself from
-//! one round to the next.
+//! A difference is shown if its interval, corrected for the number of rows, excludes equality and it
+//! is larger than what nothing explains: the A/A of the row in both runs, the drift of `clock-only`
+//! between them, a step of the clock, and [`BETWEEN_RUNS`].
 
 use std::collections::BTreeMap;
 
+use windowpane_lab_ground::comparison::{
+    self, Comparison, Outcome, RoundId, Series, compare_runs, rounds_needed,
+};
 use windowpane_lab_ground::latency::{Latency, ResponseTime, ServiceTime};
-use windowpane_lab_ground::spread::{Difference, Spread, compare_runs, noise};
-use windowpane_lab_measure::plan::{KEYED_REFERENCE, REFERENCE};
+use windowpane_lab_ground::spread::Spread;
 use windowpane_lab_measure::rows::{LatencyRow, Side};
 use windowpane_lab_measure::state::State;
 
 use super::super::run::Run;
 use super::{Kind, Row, Verdict};
 use crate::on_threads;
+
+/// Two runs of one commit differ by up to this ratio for reasons that no round of either shows: the
+/// processor's clock rate and its neighbours change from hour to hour.
+const BETWEEN_RUNS: f64 = 1.02;
+
+/// The contestant whose rate changes only if the machine does.
+const FLOOR: &str = "clock-only";
 
 /// A percentile's name, and where a row has it.
 type Percentile = (&'static str, fn(&LatencyRow) -> u64);
@@ -41,14 +49,25 @@ pub(super) struct Place {
 /// What one run measured there.
 #[derive(Clone, Debug, Default)]
 struct Measured {
-    /// Round and value: decisions a second, or nanoseconds.
-    values: Vec<(u32, f64)>,
-    /// The reference's other half of each A/A pair.
-    again: Vec<(u32, f64)>,
+    /// Rates: decisions a second, or the inverse of nanoseconds.
+    series: Series,
     /// What must be the same for a comparison: the quota, the pace of the clock.
     terms: String,
     /// Whether there are rows that count for nothing.
     dropped: bool,
+}
+
+impl Measured {
+    /// The ratio above 1 of the row to itself.
+    fn of_itself(&self) -> f64 {
+        let ratio = self.series.itself().map_or(1.0, |aa| aa.ratio);
+        ratio.max(1.0 / ratio).max(1.0)
+    }
+
+    fn rounds(&self) -> usize {
+        let ids = self.series.all().into_iter().map(|(id, _)| id);
+        ids.collect::<std::collections::BTreeSet<RoundId>>().len()
+    }
 }
 
 type Of = BTreeMap<Place, Measured>;
@@ -70,7 +89,6 @@ pub(super) fn rows(before: &Run, after: &Run) -> Vec<Row> {
 /// The timed rows of two runs and where they stand.
 pub(super) fn placed(before: &Run, after: &Run) -> Vec<(Place, Row)> {
     let (a, b) = (measured(before), measured(after));
-    let noises = [noises(before, &a), noises(after, &b)];
     let step = before
         .environment
         .clock_step_ns
@@ -80,60 +98,111 @@ pub(super) fn placed(before: &Run, after: &Run) -> Vec<(Place, Row)> {
         .chain(b.keys().filter(|place| !a.contains_key(place)));
     let mut places: Vec<&Place> = places.collect();
     places.sort_unstable();
+    let rounds = |place: &&&Place| {
+        let of = |of: &Of| of.get(place).map_or(0, Measured::rounds);
+        why_not(a.get(place), b.get(place)).is_none()
+            && of(&a).min(of(&b)) >= comparison::MIN_ROUNDS
+    };
+    let terms = Terms {
+        family: places.iter().filter(rounds).count(),
+        drift: drift(&a, &b),
+        step,
+    };
     let row = |place: &Place| {
-        let noise = noises.iter().map(|noises| {
-            let of_cell = noises.get(&cell_of(place));
-            of_cell.copied().unwrap_or(f64::INFINITY)
-        });
-        let noise = noise.fold(0.0, f64::max);
-        let row = one(place, a.get(place), b.get(place), noise, step);
+        let row = one(place, a.get(place), b.get(place), &terms);
         (place.clone(), row)
     };
     places.into_iter().map(row).collect()
 }
 
-fn one(place: &Place, a: Option<&Measured>, b: Option<&Measured>, noise: f64, step: f64) -> Row {
-    let values = |of: Option<&Measured>| -> Vec<f64> {
-        let values = of.into_iter().flat_map(|measured| &measured.values);
-        values.map(|(_, value)| *value).collect()
+/// What all rows are compared by.
+struct Terms {
+    /// How many rows are compared.
+    family: usize,
+    /// The ratio above 1 of the floor's rates in the two runs, by threads.
+    drift: BTreeMap<usize, f64>,
+    /// Of the clock, in nanoseconds.
+    step: f64,
+}
+
+/// How far the machine was from itself: the largest ratio of the floor's rates, by threads.
+fn drift(a: &Of, b: &Of) -> BTreeMap<usize, f64> {
+    let mut drift: BTreeMap<usize, f64> = BTreeMap::new();
+    for (place, of_a) in a {
+        if place.kind != Kind::Throughput || place.contestant != FLOOR {
+            continue;
+        }
+        let Some(of_b) = b.get(place) else { continue };
+        let ratio = compare_runs(&of_b.series.all(), &of_a.series.all(), 1, 1.0).ratio;
+        if ratio.is_finite() {
+            let most = drift.entry(place.order.1).or_insert(1.0);
+            *most = most.max(ratio).max(1.0 / ratio);
+        }
+    }
+    drift
+}
+
+fn one(place: &Place, a: Option<&Measured>, b: Option<&Measured>, terms: &Terms) -> Row {
+    let is_time = place.quantity != RATE;
+    let figure = |rate: f64| if is_time { 1.0 / rate } else { rate };
+    let median = |of: Option<&Measured>| {
+        let rates = of?.series.all().into_iter().map(|(_, rate)| figure(rate));
+        Some(Spread::of(rates)?.median)
     };
-    let median = |values: &[f64]| Some(Spread::of(values.iter().copied())?.median);
-    let (of_a, of_b) = (values(a), values(b));
-    let (before, after) = (median(&of_a), median(&of_b));
-    let mut row = Row {
-        kind: place.kind,
-        contestant: place.contestant.clone(),
-        cell: place.cell.clone(),
-        quantity: place.quantity,
+    let (before, after) = (median(a), median(b));
+    let row = Row {
         before,
         after,
-        ratio: None,
-        noise: noise.is_finite().then_some(noise),
-        verdict: Verdict::NoDifferenceShown,
+        ..Row::new(place.kind, &place.contestant, &place.cell, place.quantity)
+    };
+    let cannot = |why: String| Row {
+        verdict: Verdict::CannotBeCompared(why),
+        ..row.clone()
     };
     if let Some(why) = why_not(a, b) {
-        row.verdict = Verdict::CannotBeCompared(why);
-        return row;
+        return cannot(why);
     }
-    let (Some(before), Some(after)) = (before, after) else {
-        return row;
+    let (Some(a), Some(b), Some(before), Some(after)) = (a, b, before, after) else {
+        return cannot("no figure in one of the runs".into());
     };
-    let is_time = place.quantity != RATE;
     // Times are multiples of the clock's step: one step more or less is no difference.
     let resolution = match is_time {
-        true => step / before.min(after).max(1.0),
-        false => 0.0,
+        true => 1.0 + terms.step / before.min(after).max(1.0),
+        false => 1.0,
     };
-    let Some(difference) = compare_runs(&of_b, &of_a, noise.max(resolution)) else {
-        return row;
+    let drift = terms.drift.get(&place.order.1).copied().unwrap_or(1.0);
+    let of_rows = a.of_itself().max(b.of_itself());
+    let floor = BETWEEN_RUNS.max(resolution).max(drift).max(of_rows);
+    let told = compare_runs(&b.series.all(), &a.series.all(), terms.family, floor);
+    if told.outcome == Outcome::NotCompared {
+        return cannot(format!(
+            "{} rounds; {} are needed",
+            told.pairs,
+            rounds_needed(terms.family)
+        ));
+    }
+    shown(row, told, is_time)
+}
+
+/// A row with what its comparison shows; a time is the inverse of a rate.
+fn shown(row: Row, told: Comparison, is_time: bool) -> Row {
+    let [ratio, low, high] = match is_time {
+        true => [told.ratio, told.high, told.low].map(|ratio| 1.0 / ratio),
+        false => [told.ratio, told.low, told.high],
     };
-    row.ratio = Some(difference.ratio()).filter(|ratio| ratio.is_finite());
-    row.verdict = match difference {
-        Difference::NotShown(_) => Verdict::NoDifferenceShown,
-        Difference::Shown(ratio) if (ratio > 1.0) != is_time => Verdict::Faster,
-        Difference::Shown(_) => Verdict::Slower,
-    };
-    row
+    Row {
+        ratio: Some(ratio),
+        low: Some(low),
+        high: Some(high),
+        smallest: Some(told.smallest),
+        verdict: match told.outcome {
+            Outcome::Faster => Verdict::Faster,
+            Outcome::Slower => Verdict::Slower,
+            Outcome::Equal => Verdict::Equal,
+            Outcome::CannotTell | Outcome::NotCompared => Verdict::CannotTell,
+        },
+        ..row
+    }
 }
 
 /// Why two rows cannot be compared.
@@ -145,7 +214,7 @@ fn why_not(a: Option<&Measured>, b: Option<&Measured>) -> Option<String> {
         });
     };
     for (which, of) in [("first", a), ("second", b)] {
-        if of.values.is_empty() {
+        if of.series.one.is_empty() {
             return Some(match of.dropped {
                 true => format!("counts for nothing in the {which} run: another share was allowed"),
                 false => format!("no figure in the {which} run"),
@@ -186,7 +255,8 @@ fn measured(run: &Run) -> Of {
         if row.state == State::Allowed.word() {
             of.terms = format!("a clock {:.0} times as fast", row.clock_pace);
         }
-        add(of, row.round, row.per_second, row.side, row.share_ok);
+        let at = id(row.launch, row.round);
+        add(of, at, row.per_second, row.side, row.share_ok);
     }
     for row in run.traffic.iter().filter(|row| row.cannot.is_empty()) {
         let place = Place {
@@ -197,7 +267,8 @@ fn measured(run: &Run) -> Of {
             contestant: row.contestant.clone(),
         };
         let of = all.entry(place).or_default();
-        add(of, row.round, row.per_second, Side::One, true);
+        let at = id(row.launch, row.round);
+        add(of, at, row.per_second, row.side, true);
     }
     for row in run.keyed.iter().filter(|row| row.cannot.is_empty()) {
         let place = Place {
@@ -214,7 +285,8 @@ fn measured(run: &Run) -> Of {
         };
         let of = all.entry(place).or_default();
         of.terms = format!("{} for {} keys", row.quota, row.keys);
-        add(of, row.round, row.per_second, row.side, row.share_ok);
+        let at = id(row.launch, row.round);
+        add(of, at, row.per_second, row.side, row.share_ok);
     }
     for row in run.latency.iter().filter(|row| row.cannot.is_empty()) {
         let kind = match row.kind.as_str() {
@@ -238,75 +310,29 @@ fn measured(run: &Run) -> Of {
                 quantity,
                 contestant: row.contestant.clone(),
             };
-            let value = of(row) as f64;
+            // A percentile of 0 ns is below the clock's step, and no rate.
+            let rate = 1.0 / of(row).max(1) as f64;
+            let at = id(0, row.round);
             add(
                 all.entry(place).or_default(),
-                row.round,
-                value,
+                at,
+                rate,
                 Side::One,
                 row.share_ok,
             );
         }
     }
-    for of in all.values_mut() {
-        of.values.sort_by_key(|(round, _)| *round);
-        of.again.sort_by_key(|(round, _)| *round);
-    }
     all
 }
 
-fn add(of: &mut Measured, round: u32, value: f64, side: Side, counts: bool) {
+const fn id(launch: u32, round: u32) -> RoundId {
+    RoundId { launch, round }
+}
+
+fn add(of: &mut Measured, at: RoundId, rate: f64, side: Side, counts: bool) {
     match (counts, side) {
         (false, _) => of.dropped = true,
-        (true, Side::One) => of.values.push((round, value)),
-        (true, Side::Again) => of.again.push((round, value)),
+        (true, Side::One) => of.series.one.push((at, rate)),
+        (true, Side::Again) => of.series.again.push((at, rate)),
     }
-}
-
-/// What has one noise: a cell and quantity, of everyone or of one contestant.
-type Cell = (Kind, (usize, usize, u32), String, &'static str, String);
-
-fn cell_of(place: &Place) -> Cell {
-    let whose = match place.kind {
-        // That of the reference is everyone's.
-        Kind::Throughput | Kind::Keyed => String::new(),
-        _ => place.contestant.clone(),
-    };
-    (
-        place.kind,
-        place.order,
-        place.cell.clone(),
-        place.quantity,
-        whose,
-    )
-}
-
-/// The noise of each cell of a run.
-fn noises(run: &Run, all: &Of) -> BTreeMap<Cell, f64> {
-    let mut pairs: BTreeMap<Cell, Vec<(f64, f64)>> = BTreeMap::new();
-    for (place, of) in all {
-        let mut found = match place.kind {
-            // With the pairs before the rounds.
-            Kind::Throughput if place.contestant == REFERENCE => {
-                let state = State::ALL.get(place.order.0);
-                state.map_or(Vec::new(), |state| run.pairs(*state, place.order.1))
-            }
-            Kind::Keyed if place.contestant == KEYED_REFERENCE => {
-                let of_round = |round: u32| of.again.iter().find(|(other, _)| *other == round);
-                let pair = |(round, one): &(u32, f64)| Some((*one, of_round(*round)?.1));
-                of.values.iter().filter_map(pair).collect()
-            }
-            Kind::Throughput | Kind::Keyed => continue,
-            _ => of
-                .values
-                .windows(2)
-                .map(|two| (two[0].1, two[1].1))
-                .collect(),
-        };
-        // A percentile of 0 ns is below the clock's step, and no ratio's half.
-        found.retain(|(one, again)| *one > 0.0 && *again > 0.0);
-        pairs.entry(cell_of(place)).or_default().extend(found);
-    }
-    let noise = |(cell, pairs): (Cell, Vec<(f64, f64)>)| Some((cell, noise(&pairs)?));
-    pairs.into_iter().filter_map(noise).collect()
 }

@@ -91,9 +91,9 @@ fn parts(comparison: &Comparison) -> Vec<Part> {
     parts
 }
 
-const HOW: &str = "A row is faster or slower if the bootstrap's 95 % interval of the ratio of the rounds' medians excludes equality \
-and the ratio is above the noise of both runs, as within a run: that of the reference against itself, or, where there is no such pair (latency, traffic), \
-of the row itself from one round to the next; a time must differ by more than a step of the clock, too. The wider the noise, the less it means that no difference is shown. \
+const HOW: &str = "A timed row is faster or slower if the interval of its ratio excludes equality and the ratio is larger than the A/A of the row in both runs, \
+the drift of `clock-only` between them, 2 %, and for a time a step of the clock. It is equal if its 95 % interval is within 5 %. Otherwise the runs cannot tell, \
+and the smallest difference says what they would have shown. Intervals are of Hodges and Lehmann, corrected for the number of rows and widened by the spread between launches. \
 Bytes and decisions are equal or changed; stores whose hasher is seeded at random are of another size each time.";
 
 /// What the comparison says, in a few sentences.
@@ -117,10 +117,12 @@ fn verdict(comparison: &Comparison) -> String {
     said += &match comparison.share_without_difference {
         None => "No row can be compared.".into(),
         Some(share) => format!(
-            "In {} of {} rows ({}) no difference is shown; {} are faster, {} slower, {} changed.",
+            "In {} of {} rows ({}) no difference is shown: {} are equal, of {} the runs cannot tell; {} are faster, {} slower, {} changed.",
             all.same(),
             all.compared(),
             percent(share),
+            all.equal,
+            all.cannot_tell,
             all.faster,
             all.slower,
             all.changed
@@ -158,27 +160,28 @@ fn heads(comparison: &Comparison) -> Part {
 }
 
 fn counts(comparison: &Comparison) -> Part {
-    let row = |word: &str, counts: Counts, noise: Option<f64>| {
+    let row = |word: &str, counts: Counts, smallest: Option<f64>| {
         let mut row = vec![word.to_string(), counts.share().map_or("—".into(), percent)];
         let figures = [
             counts.compared(),
-            counts.same(),
+            counts.equal,
+            counts.cannot_tell,
             counts.faster,
             counts.slower,
             counts.changed,
             counts.cannot_be_compared,
         ];
         row.extend(figures.map(|count| count.to_string()));
-        row.push(noise.map_or("—".into(), percent));
+        row.push(smallest.map_or("—".into(), |ratio| percent(ratio - 1.0)));
         row
     };
-    let noise = |kind: Kind| {
+    let smallest = |kind: Kind| {
         let of_kind = comparison.rows.iter().filter(|row| row.kind == kind);
-        Some(Spread::of(of_kind.filter_map(|row| row.noise))?.median)
+        Some(Spread::of(of_kind.filter_map(|row| row.smallest))?.median)
     };
     let kinds = Kind::ALL.into_iter().filter_map(|kind| {
         let counts = comparison.counts(kind);
-        (counts != Counts::default()).then(|| row(kind.word(), counts, noise(kind)))
+        (counts != Counts::default()).then(|| row(kind.word(), counts, smallest(kind)))
     });
     let mut rows: Vec<Vec<String>> = kinds.collect();
     rows.push(row("all", comparison.all, None));
@@ -186,12 +189,13 @@ fn counts(comparison: &Comparison) -> Part {
         "rows of",
         "no difference",
         "compared",
-        "none shown, or equal",
+        "equal",
+        "cannot tell",
         "faster",
         "slower",
         "changed",
-        "cannot be compared",
-        "noise, median",
+        "not compared",
+        "smallest difference, median",
     ];
     Part::Table(1, header, rows)
 }
@@ -212,7 +216,10 @@ fn timed(rows: &[&Row]) -> Part {
             figure(row.before),
             figure(row.after),
             row.ratio.map_or("—".into(), times),
-            row.noise.map_or("not measured".into(), percent),
+            match (row.low, row.high) {
+                (Some(low), Some(high)) => format!("{} to {}", times(low), times(high)),
+                _ => "—".into(),
+            },
         ]
     };
     let header = vec![
@@ -224,7 +231,7 @@ fn timed(rows: &[&Row]) -> Part {
         "before",
         "after",
         "after ÷ before",
-        "noise",
+        "interval",
     ];
     Part::Table(5, header, rows.iter().map(row).collect())
 }

@@ -15,7 +15,8 @@ use windowpane_lab_measure::rows::{
 };
 use windowpane_lab_measure::state::State;
 
-const ROUNDS: u32 = 5;
+const ROUNDS: u32 = 18;
+const ROUNDS_OF_LAUNCH: u32 = 6;
 const THREADS: [usize; 3] = [1, 2, 4];
 const CORES: usize = 2;
 
@@ -44,7 +45,13 @@ fn environment() -> Environment {
         git_dirty: Some(false),
         lock_file_hash: "0".into(),
         pinned: true,
+        ..Environment::default()
     }
+}
+
+/// The launch of a round.
+const fn launch(round: u32) -> u32 {
+    (round - 1) / ROUNDS_OF_LAUNCH + 1
 }
 
 /// The wave of the rounds: a few thousandths up and down, the same for the same cell.
@@ -111,6 +118,7 @@ fn over_keys(recording: &mut Recording) {
             .zip(factors)
         {
             recording.keyed.extend((1..=ROUNDS).map(|round| KeyedRow {
+                launch: launch(round),
                 round,
                 contestant: name.into(),
                 origin: origin.into(),
@@ -146,6 +154,7 @@ fn throughput(
     rate: f64,
 ) -> ThroughputRow {
     ThroughputRow {
+        launch: launch(round),
         round,
         position: 0,
         contestant: contestant.info().name.into(),
@@ -161,8 +170,7 @@ fn throughput(
         share_ok: true,
         clock_pace: 8.0,
         fairness: 1.0,
-        unpinned: 0,
-        cannot: String::new(),
+        ..ThroughputRow::default()
     }
 }
 

@@ -17,11 +17,11 @@ Examples:
     cargo bench && cargo lab publish --against results/FIRST
 
 Rows are of throughput, speed on a traffic, service and response time (p50, p99, p99.9), many keys,
-a stalled thread, memory and accuracy. Each is faster, slower, `no difference shown`, equal,
-changed, or cannot be compared, and why. The columns of the JSON are documented in COMPARE.md of
+a stalled thread, memory and accuracy. Each is faster, slower, equal, `cannot tell`, changed, or
+cannot be compared, and why. The columns of the JSON are documented in COMPARE.md of
 the package.";
 
-/// Compares two recorded runs: which rows differ by more than the noise of both.
+/// Compares two recorded runs: which rows changed, and how sure that is.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
