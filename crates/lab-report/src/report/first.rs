@@ -53,7 +53,7 @@ pub(crate) fn where_measured(run: &Run) -> String {
         doubts => format!(" But {}.", plain(&doubts.join("; "))),
     };
     format!(
-        "{limiters} limiters and {stores} stores of many keys on {}, {} cores, {}, {}: {} rounds ({}), {}, revision `{}`.{doubts}",
+        "{limiters} limiters and {stores} stores of many keys on {}, {} cores, {}, {}: {} rounds{} ({}), {}, revision `{}`.{doubts}",
         plain(&environment.cpu),
         environment.cores,
         match environment.hypervisor.as_str() {
@@ -62,6 +62,10 @@ pub(crate) fn where_measured(run: &Run) -> String {
         },
         plain(&environment.kernel),
         environment.rounds,
+        match environment.launches {
+            0 | 1 => String::new(),
+            launches => format!(" in {launches} launches"),
+        },
         environment.mode,
         environment.began.get(..10).unwrap_or("undated"),
         environment.git_revision.get(..12).unwrap_or("unknown"),
@@ -247,10 +251,12 @@ pub(super) fn served(run: &Run, who: &str) -> Option<(f64, f64)> {
 
 /// What a limiter served of a traffic beside the exact log: 0.01 is 1 % more.
 pub(super) fn served_on(run: &Run, who: &str, traffic: &str) -> Option<f64> {
-    let (own, exact) = (
-        run.accuracy_of(who, traffic)?,
-        run.accuracy_of(ORACLE, traffic)?,
-    );
+    let own = run.accuracy_of(who, traffic)?;
+    if let Some(served) = own.served() {
+        return Some(served - 1.0);
+    }
+    // Runs that did not ask the exact log have its row.
+    let exact = run.accuracy_of(ORACLE, traffic)?;
     let is_same = own.requests == exact.requests && exact.allowed > 0;
     is_same.then(|| own.allowed as f64 / exact.allowed as f64 - 1.0)
 }

@@ -1,10 +1,10 @@
 //! The subjects after the first screen: each one chart, one table, two sentences.
 
 use windowpane_lab_contestants::table::TABLE;
-use windowpane_lab_ground::figures::{bytes, percent, thousands, time};
+use windowpane_lab_ground::figures::{bytes, digits, percent, thousands, time};
 use windowpane_lab_ground::latency::ResponseTime;
 use windowpane_lab_ground::spread::Spread;
-use windowpane_lab_measure::rows::{LatencyRow, StalledRow};
+use windowpane_lab_measure::rows::{AccuracyRow, LatencyRow, StalledRow};
 use windowpane_lab_measure::state::State;
 
 use super::first::{contended, named, served_on, signed, speed};
@@ -457,12 +457,8 @@ fn accuracy(run: &Run) -> Section {
                 .filter(|row| !row.input.is_empty())
                 .map(|row| row.worst_overshoot_share),
         );
-        let share = |of: fn(&windowpane_lab_measure::rows::AccuracyRow) -> u64| {
-            most(
-                &mut own()
-                    .filter(|row| row.has_shares())
-                    .map(|row| of(row) as f64 / row.requests as f64),
-            )
+        let a_second = |of: fn(&AccuracyRow) -> Option<f64>| {
+            most(&mut own().filter(|row| row.has_shares()).filter_map(of))
         };
         row(
             Some(false),
@@ -470,8 +466,14 @@ fn accuracy(run: &Run) -> Section {
                 Cell::words(named(name)),
                 Cell::figure(named_traffic, percent),
                 Cell::figure(search, percent),
-                Cell::figure(share(|row| row.false_allows), percent),
-                Cell::figure(share(|row| row.false_denies), percent),
+                Cell::figure(
+                    a_second(AccuracyRow::false_allows_per_client_second),
+                    digits,
+                ),
+                Cell::figure(
+                    a_second(AccuracyRow::false_denies_per_client_second),
+                    digits,
+                ),
             ],
         )
     });
@@ -479,8 +481,8 @@ fn accuracy(run: &Run) -> Section {
         "limiter",
         "worst overshoot on named traffic",
         "worst found by search",
-        "most wrongly allowed, of requests",
-        "most wrongly denied, of requests",
+        "most false allows a client-second",
+        "most false denials a client-second",
     ];
     section(
         "accuracy",
@@ -634,10 +636,18 @@ fn about(run: &Run) -> Section {
         "How it was measured",
         vec![
             Block::Text(format!(
-                "Rounds in an order shuffled each time; every worker has its own clock and core. A comparison pairs the \
+                "Rounds in an order shuffled each time; every worker has its own clock and core. {}A comparison pairs the \
                  rounds of two limiters and is corrected for the number of comparisons: faster, slower, equal within 5 %, \
                  or cannot tell. A cell of two speeds shows both, with their shares. Clock source `{}`, a step of {} ns, \
                  {}. The environment is in `environment.json`.",
+                match environment.samples {
+                    0 => String::new(),
+                    samples => format!(
+                        "Of {} samples, {} were made again because a worker lost its processor. ",
+                        thousands(samples),
+                        thousands(environment.samples_lost)
+                    ),
+                },
                 plain(&environment.clock_source),
                 environment.clock_step_ns,
                 plain(
