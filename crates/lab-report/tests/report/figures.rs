@@ -181,7 +181,7 @@ fn thirty_figures_at_random_are_in_the_csv() {
     let folder = tempfile::tempdir().unwrap();
     recorded::write(&[], folder.path());
     check(folder.path(), seed);
-    for run in newest() {
+    if let Some(run) = newest() {
         let copy = tempfile::tempdir().unwrap();
         for entry in fs::read_dir(&run).unwrap() {
             let path = entry.unwrap().path();
