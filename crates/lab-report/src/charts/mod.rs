@@ -1,12 +1,9 @@
 //! The charts, as SVG: readable narrow and wide, and without colour. Ours are filled, others hollow;
 //! names stand at rows and points.
 
-mod canvas;
 mod curves;
 pub(crate) mod dots;
-mod lines;
 pub(crate) mod scatter;
-mod style;
 pub(crate) mod svg;
 pub mod timeline;
 

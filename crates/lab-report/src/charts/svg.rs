@@ -79,6 +79,19 @@ impl Svg {
         );
     }
 
+    /// A filled bar between two corners.
+    pub(super) fn bar(&mut self, from: (f64, f64), to: (f64, f64), whose: Whose) {
+        let _ = writeln!(
+            self.body,
+            r#"<rect x="{:.1}" y="{:.1}" width="{:.1}" height="{:.1}" fill="{}"/>"#,
+            from.0,
+            from.1,
+            (to.0 - from.0).max(1.0),
+            (to.1 - from.1).max(1.0),
+            whose.color()
+        );
+    }
+
     /// A mark of the shape of a series: circle, square, triangle, diamond in turn.
     pub(super) fn mark(&mut self, x: f64, y: f64, size: f64, nth: usize, whose: Whose) {
         let color = whose.color();

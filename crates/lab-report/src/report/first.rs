@@ -1,19 +1,18 @@
 //! The first screen: where, which limiter for which need, one picture, one table.
 
-use windowpane_core::Quotas;
 use windowpane_lab_contestants::registry::ORACLE;
 use windowpane_lab_contestants::table::TABLE;
-use windowpane_lab_ground::comparison::{Comparison, Outcome};
-use windowpane_lab_ground::figures::{bytes, digits, millions, percent, thousands, time};
+use windowpane_lab_ground::figures::{bytes, millions, percent, thousands, time};
 use windowpane_lab_measure::rows::ContestantRow;
 use windowpane_lab_measure::state::{LIMIT, State};
 
-use super::{Block, Cell, Chart, Column, Item, Row, Section, Table, interval, plain};
+use super::advice::advice;
+use super::{Block, Cell, Chart, Column, Row, Section, Table, interval, plain};
 use crate::DEFAULT;
 use crate::cells::Cell as Measured;
 use crate::charts::scatter::{self, Point};
 use crate::charts::svg::Whose;
-use crate::choose::{self, Accuracy, Choice, Need, WORKLOAD, in_bytes};
+use crate::choose::{self, WORKLOAD};
 use crate::on_threads;
 use crate::run::Run;
 
@@ -80,161 +79,6 @@ pub(super) fn contended(run: &Run) -> usize {
         .filter(on_cores)
         .max()
         .unwrap_or(1)
-}
-
-/// A need of the recommendation, and with what its answer is compared.
-struct Advice {
-    /// The row of WHICH.md, an id.
-    id: &'static str,
-    need: &'static str,
-    quotas: &'static str,
-    change: fn(Need) -> Need,
-    beside: &'static str,
-    why: &'static str,
-}
-
-const ADVICE: [Advice; 6] = [
-    Advice {
-        id: "exact",
-        need: "A hard bound in every window",
-        quotas: "1000/60s",
-        change: |need| need,
-        beside: "mutex-log",
-        why: "exact, no lock; in a `KeyedLimiter` for many keys",
-    },
-    Advice {
-        id: "log",
-        need: "Token budgets, quotas of requests, limits far above the use",
-        quotas: "500000/60s",
-        change: |need| Need {
-            cost: 2_000,
-            ..need
-        },
-        beside: "cas-ring",
-        why: "exact, one entry a request; contended, `mutex-log-parking-lot`",
-    },
-    Advice {
-        id: "never-above",
-        need: "Never above the limit, denials may come 1/60 of the window early",
-        quotas: "1000000/1h",
-        change: |need| Need {
-            accuracy: Accuracy::NeverAbove,
-            ..need
-        },
-        beside: "cas-ring",
-        why: "no lock; memory does not grow with the limit",
-    },
-    Advice {
-        id: "estimate",
-        need: "The least memory, and up to twice the limit at worst is fine",
-        quotas: "1000/60s",
-        change: |need| Need {
-            accuracy: Accuracy::AtMost(1.0),
-            keys: 1_000_000,
-            ..need
-        },
-        beside: "cas-ring",
-        why: "an estimate, a word a key in a `FlatTable`",
-    },
-    Advice {
-        id: "smooth",
-        need: "A smooth rate with bursts, no bound on a window",
-        quotas: "100/1s",
-        change: |need| Need {
-            accuracy: Accuracy::Smooth,
-            ..need
-        },
-        beside: "governor",
-        why: "the rule of `governor`; in a `FlatTable` for many keys",
-    },
-    Advice {
-        id: "machines",
-        need: "Several machines share the limit",
-        quotas: "1000/60s",
-        change: |need| Need {
-            machines: 2,
-            ..need
-        },
-        beside: "redis/two-counter",
-        why: "exact, on one Redis or Valkey; `redis/two-counter` for little memory, `redis/gcra` for a smooth rate",
-    },
-];
-
-/// Returns the recommendation, a sentence a need, from the same ranking as `lab choose`.
-pub(crate) fn advice(run: &Run) -> Vec<Item> {
-    let threads = contended(run);
-    let sentence = |advice: &Advice| {
-        let quotas = Quotas::parse(advice.quotas).ok()?;
-        let need = (advice.change)(Need {
-            threads,
-            ..Need::of(quotas)
-        });
-        let choice = choose::choose(run, &need);
-        let first = choice.ranking.first()?;
-        Some(Item {
-            id: format!("advice-{}", advice.id),
-            lead: format!("{}:", advice.need),
-            text: format!(
-                "`{}`, {}.{}",
-                first.limiter,
-                advice.why,
-                beside(run, &choice, advice)
-            ),
-        })
-    };
-    ADVICE.iter().filter_map(sentence).collect()
-}
-
-/// How the first of a choice compares with another that holds the need.
-fn beside(run: &Run, choice: &Choice, advice: &Advice) -> String {
-    let need = &choice.need;
-    let first = &choice.ranking[0];
-    let Some(other) = choice
-        .ranking
-        .iter()
-        .find(|one| one.limiter == advice.beside)
-    else {
-        return String::new();
-    };
-    let name = |one: &choose::Candidate| one.store.clone().unwrap_or_else(|| one.limiter.clone());
-    let cell = choose::cell(run, need, need.threads);
-    let mut words = Vec::new();
-    // At other costs than 1 no speed was measured.
-    if need.machines == 1 && need.cost == 1 {
-        let compared = run.compared(&name(first), &name(other), cell, choice.ranking.len());
-        let (Measured::OneKey(_, threads) | Measured::Keys(_, threads)) = cell;
-        if compared.ratio.is_finite() {
-            let keys = if need.keys > 1 { ", 10,000 keys" } else { "" };
-            words.push(format!(
-                "{}, {}{keys}",
-                ratio(&compared),
-                on_threads(threads)
-            ));
-        }
-    }
-    if let (Some(own), Some(theirs)) = (first.figures.bytes, other.figures.bytes) {
-        words.push(format!("{} instead of {}", in_bytes(own), in_bytes(theirs)));
-    }
-    match words.is_empty() {
-        true => String::new(),
-        false => format!(" Beside `{}`: {}.", name(other), words.join(", ")),
-    }
-}
-
-/// A comparison in words: the ratio, its interval, and what it shows.
-pub(crate) fn ratio(compared: &Comparison) -> String {
-    let shown = format!("{} × as fast", digits(compared.ratio));
-    let interval = format!("{} to {}", digits(compared.low), digits(compared.high));
-    match compared.outcome {
-        Outcome::Faster | Outcome::Slower => format!("{shown} ({interval})"),
-        Outcome::Equal => format!("equal within 5 % ({interval})"),
-        Outcome::CannotTell => format!(
-            "{shown} ({interval}: cannot tell, {} × would have shown)",
-            digits(compared.smallest)
-        ),
-        // Said once, in the first line.
-        Outcome::NotCompared => shown,
-    }
 }
 
 /// The least and the most that a limiter served beside the exact log, as shares, over traffics whose

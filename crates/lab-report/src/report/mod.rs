@@ -3,12 +3,15 @@
 //! Texts name limiters, options and files between backticks; what comes from the data and may hold
 //! any letter goes through [`plain`].
 
+mod advice;
+mod answers;
 mod first;
 mod html;
 mod markdown;
 mod sections;
 
-pub(crate) use first::{advice, glance, where_measured};
+pub(crate) use advice::advice;
+pub(crate) use first::{glance, where_measured};
 pub(crate) use html::page;
 pub(crate) use markdown::{item, rows, text as markdown};
 
