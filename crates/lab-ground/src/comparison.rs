@@ -132,7 +132,8 @@ pub fn compare(a: &[(RoundId, f64)], b: &[(RoundId, f64)], family: usize) -> Com
 }
 
 /// Compares one contestant in two runs, `a` over `b`. Rounds of two runs are not paired. `floor` is
-/// the ratio above 1 that the two runs show where nothing changed; 1 if that is unknown.
+/// the ratio above 1 that the two runs show where nothing changed, and 1 if that is unknown: only an
+/// interval beyond it shows a difference.
 pub fn compare_runs(
     a: &[(RoundId, f64)],
     b: &[(RoundId, f64)],
@@ -150,7 +151,8 @@ pub fn compare_runs(
         pairs: a.len().min(b.len()),
         launches: launches::count(&a).min(launches::count(&b)),
         apart: are_apart(&a_values, &b_values),
-        floor: floor.max(1.0).ln(),
+        floor: 0.0,
+        margin: floor.max(1.0).ln(),
     };
     judged.outcome(family, |alpha| {
         let interval = ranks::rank_sum(&a_values, &b_values, alpha)?;
@@ -171,6 +173,7 @@ fn paired(a: &[(RoundId, f64)], b: &[(RoundId, f64)], family: usize, floor: f64)
         launches: launches::count(&differences),
         apart: are_apart(&of_a, &of_b),
         floor,
+        margin: 0.0,
     };
     judged.outcome(family, |alpha| {
         let interval = walsh.interval(alpha)?;
@@ -186,6 +189,8 @@ struct Judged {
     apart: bool,
     /// Differences up to this logarithm are not shown.
     floor: f64,
+    /// Nor are those whose interval is not beyond this logarithm.
+    margin: f64,
 }
 
 impl Judged {
@@ -201,9 +206,9 @@ impl Judged {
             return Comparison::not_compared(ratio, self.pairs, self.launches);
         };
         let beyond_floor = corrected.estimate.abs() > self.floor;
-        let (outcome, decided) = if corrected.low > 0.0 && beyond_floor {
+        let (outcome, decided) = if corrected.low > self.margin && beyond_floor {
             (Outcome::Faster, corrected)
-        } else if corrected.high < 0.0 && beyond_floor {
+        } else if corrected.high < -self.margin && beyond_floor {
             (Outcome::Slower, corrected)
         } else if !self.apart && alone.is_within(EQUAL_WITHIN) {
             (Outcome::Equal, alone)
@@ -216,7 +221,7 @@ impl Judged {
             high: decided.high.exp(),
             pairs: self.pairs,
             launches: self.launches,
-            smallest: corrected.half().max(self.floor).exp(),
+            smallest: (corrected.half() + self.margin).max(self.floor).exp(),
             outcome,
         }
     }

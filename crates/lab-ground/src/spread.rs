@@ -108,13 +108,6 @@ pub fn compare_paired(a: &[(u32, f64)], b: &[(u32, f64)], noise: f64) -> Option<
     Some(judge(ratio, noise, ratios.len(), resampled))
 }
 
-/// Compares the rates of two runs by the ratio of their medians, as [`compare_paired`] does.
-pub fn compare_runs(a: &[f64], b: &[f64], noise: f64) -> Option<Difference> {
-    let ratio = Spread::of(a.iter().copied())?.median / Spread::of(b.iter().copied())?.median;
-    let resampled = |random: &mut StdRng| resample(a, random) / resample(b, random);
-    Some(judge(ratio, noise, a.len().min(b.len()), resampled))
-}
-
 /// The median of as many values drawn with replacement.
 fn resample(values: &[f64], random: &mut StdRng) -> f64 {
     let drawn = (0..values.len()).map(|_| values[random.random_range(0..values.len())]);

@@ -10,6 +10,7 @@
 //! | [`traffic`], [`trace`] | the requests of the accuracy measurements |
 //! | [`plan`], [`session`] | what a run measures, and in which order |
 //! | [`launches`] | the processes of a run, and their rows |
+//! | [`method`] | whether the comparison finds what is known |
 //! | [`arguments`], [`expect`] | what the bench targets do with it |
 //! | [`recording`], [`rows`], [`environment`], [`folder`] | what a run records, and where |
 
@@ -25,6 +26,7 @@ pub mod keyed;
 pub mod latency;
 pub mod launches;
 pub mod memory;
+pub mod method;
 pub mod plan;
 pub mod recording;
 pub mod rows;

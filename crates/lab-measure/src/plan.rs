@@ -116,8 +116,8 @@ impl Size {
                 looks: 3,
                 throughput: times(800, 5_000),
                 latency: times(2_000, 10_000),
-                launch_seconds: 15,
-                seconds: 30,
+                launch_seconds: 14,
+                seconds: 15,
             },
             Mode::Default => Size {
                 launches: 6,
@@ -126,8 +126,8 @@ impl Size {
                 looks: 10,
                 throughput: times(1_500, 10_000),
                 latency: times(2_500, 10_000),
-                launch_seconds: 40,
-                seconds: 120,
+                launch_seconds: 42,
+                seconds: 80,
             },
             Mode::Full => Size {
                 launches: 10,
@@ -136,7 +136,7 @@ impl Size {
                 looks: 30,
                 throughput: times(2_000, 15_000),
                 latency: times(5_000, 30_000),
-                launch_seconds: 240,
+                launch_seconds: 360,
                 seconds: 2_400,
             },
         }

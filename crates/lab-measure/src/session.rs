@@ -110,17 +110,18 @@ impl Session<'_> {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// Whether another round would overrun the budget.
+    /// Whether the budget is spent. Early rounds hold more than late ones, so that none tells how
+    /// long the next takes.
     fn is_out_of_time(&self, elapsed: Duration, rounds: u32) -> bool {
-        let another = elapsed + elapsed / rounds > self.plan.budget;
-        if another && rounds < self.plan.rounds {
+        let over = elapsed >= self.plan.budget;
+        if over && rounds < self.plan.rounds {
             self.progress.note(&format!(
-                "{rounds} of {} rounds: another would take longer than {} s in all",
+                "{rounds} of {} rounds: {} s are over",
                 self.plan.rounds,
                 self.plan.budget.as_secs()
             ));
         }
-        another
+        over
     }
 
     /// Whether a job is part of the warm-up pass: not over many keys, where each sample builds its

@@ -134,8 +134,8 @@ pub fn measure(contestant: &dyn Contestant, cell: Cell, times: Times) -> Result<
     )
 }
 
-/// [`measure`] from a pace that is known, which is corrected if the share of allowed asks for it. A
-/// sample whose worker lost its processor is made again.
+/// [`measure`] from a pace that is known, which becomes that of the next sample. A sample whose worker
+/// lost its processor is made again.
 ///
 /// # Errors
 /// [`Cannot`] if the contestant cannot express the quota.
@@ -158,6 +158,11 @@ pub fn measure_at(
         }
     };
     let (measured, lost) = repeats.run(cell.threads, |measured| measured.throughput, once)?;
+    if cell.state.pace().is_none() {
+        // The next sample is offered twice the quota, too. Half way, since one sample may be off.
+        let next = half_fits(cell.state, measured.throughput.per_second());
+        *pace = Pace::nearest((pace.ratio() * next.ratio()).sqrt());
+    }
     Ok(Measured { lost, ..measured })
 }
 

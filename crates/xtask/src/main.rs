@@ -8,6 +8,7 @@ mod fuzz;
 mod instructions;
 mod loom;
 mod metadata;
+mod method;
 mod mutants;
 mod quoted;
 mod redis;
@@ -35,6 +36,7 @@ enum Command {
     Fuzz(fuzz::Args),
     Instructions(instructions::Args),
     Loom(loom::Args),
+    Method(method::Args),
     Mutants(mutants::Args),
     Shuttle(shuttle::Args),
     Supply(supply::Args),
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
         Command::Fuzz(args) => fuzz::run(&args),
         Command::Instructions(args) => instructions::run(&args),
         Command::Loom(args) => loom::run(&args),
+        Command::Method(args) => method::run(&args),
         Command::Mutants(args) => mutants::run(&args),
         Command::Shuttle(args) => shuttle::run(&args),
         Command::Supply(args) => supply::run(&args),

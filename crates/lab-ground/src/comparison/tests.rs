@@ -183,6 +183,23 @@ fn ranges_that_do_not_touch_are_never_equal() {
     }
 }
 
+#[test]
+fn two_runs_differ_only_if_the_interval_is_beyond_the_floor() {
+    let mut random = StdRng::seed_from_u64(9);
+    let mut run = |rate| noisy(&mut random, rate, 0.0, 0.01);
+    let (before, after) = (run(1.0), run(1.06));
+    let told = |floor| compare_runs(&after, &before, 500, floor);
+    assert_eq!(told(1.02).outcome, Outcome::Faster);
+    assert_eq!(told(1.0).outcome, Outcome::Faster);
+    // The estimate is beyond the floor, but its interval is not.
+    let near = told(1.055);
+    assert!(
+        near.outcome == Outcome::CannotTell && near.ratio > 1.055,
+        "{near:?}"
+    );
+    assert!(near.smallest > 1.055 * told(1.0).smallest * 0.999);
+}
+
 /// The share of 400 draws that end so.
 fn share(of: impl Fn(&mut StdRng) -> bool) -> f64 {
     let mut random = StdRng::seed_from_u64(11);

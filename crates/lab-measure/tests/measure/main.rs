@@ -4,7 +4,6 @@ mod accuracy;
 mod definitions;
 mod harness;
 mod keyed;
-mod memory;
 mod stalled;
 
 /// Counts what is allocated; the tests of memory read it.

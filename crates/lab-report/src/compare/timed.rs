@@ -1,7 +1,7 @@
 //! Rows of speed and latency: compared by their rounds, as two contestants of one run are.
 //!
-//! A difference is shown if its interval, corrected for the number of rows, excludes equality and it
-//! is larger than what nothing explains: the A/A of the row in both runs, the drift of `clock-only`
+//! A difference is shown if its interval, corrected for the number of rows, is beyond what needs no
+//! change of the code: the A/A of the row in both runs, the drift of `clock-only`
 //! between them, a step of the clock, and [`BETWEEN_RUNS`].
 
 use std::collections::BTreeMap;
@@ -167,7 +167,7 @@ fn one(place: &Place, a: Option<&Measured>, b: Option<&Measured>, terms: &Terms)
     };
     // Times are multiples of the clock's step: one step more or less is no difference.
     let resolution = match is_time {
-        true => 1.0 + terms.step / before.min(after).max(1.0),
+        true => (1.0 + terms.step / before.min(after).max(1.0)) * (1.0 + 1e-9),
         false => 1.0,
     };
     let drift = terms.drift.get(&place.order.1).copied().unwrap_or(1.0);

@@ -91,7 +91,7 @@ fn parts(comparison: &Comparison) -> Vec<Part> {
     parts
 }
 
-const HOW: &str = "A timed row is faster or slower if the interval of its ratio excludes equality and the ratio is larger than the A/A of the row in both runs, \
+const HOW: &str = "A timed row is faster or slower if the interval of its ratio is beyond the A/A of the row in both runs, \
 the drift of `clock-only` between them, 2 %, and for a time a step of the clock. It is equal if its 95 % interval is within 5 %. Otherwise the runs cannot tell, \
 and the smallest difference says what they would have shown. Intervals are of Hodges and Lehmann, corrected for the number of rows and widened by the spread between launches. \
 Bytes and decisions are equal or changed; stores whose hasher is seeded at random are of another size each time.";
