@@ -7,7 +7,7 @@ use windowpane_lab_ground::figures::digits;
 use super::Item;
 use super::first::contended;
 use crate::cells::Cell as Measured;
-use crate::choose::{self, Accuracy, Choice, Need, in_bytes};
+use crate::choose::{self, Accuracy, Candidate, Need, in_bytes};
 use crate::on_threads;
 use crate::run::Run;
 
@@ -98,8 +98,8 @@ pub(crate) fn advice(run: &Run) -> Vec<Item> {
             threads,
             ..Need::of(quotas)
         });
-        let choice = choose::choose(run, &need);
-        let first = choice.ranking.first()?;
+        let (ranking, _) = choose::ranking(run, &need);
+        let first = ranking.first()?;
         Some(Item {
             id: format!("advice-{}", advice.id),
             lead: format!("{}:", advice.need),
@@ -107,7 +107,7 @@ pub(crate) fn advice(run: &Run) -> Vec<Item> {
                 "`{}`, {}.{}",
                 first.limiter,
                 advice.why,
-                beside(run, &choice, advice)
+                beside(run, &need, &ranking, advice.beside)
             ),
         })
     };
@@ -115,22 +115,16 @@ pub(crate) fn advice(run: &Run) -> Vec<Item> {
 }
 
 /// How the first of a choice compares with another that holds the need.
-fn beside(run: &Run, choice: &Choice, advice: &Advice) -> String {
-    let need = &choice.need;
-    let first = &choice.ranking[0];
-    let Some(other) = choice
-        .ranking
-        .iter()
-        .find(|one| one.limiter == advice.beside)
-    else {
+fn beside(run: &Run, need: &Need, ranking: &[Candidate], beside: &str) -> String {
+    let first = &ranking[0];
+    let Some(other) = ranking.iter().find(|one| one.limiter == beside) else {
         return String::new();
     };
-    let name = |one: &choose::Candidate| one.store.clone().unwrap_or_else(|| one.limiter.clone());
     let cell = choose::cell(run, need, need.threads);
     let mut words = Vec::new();
     // At other costs than 1 no speed was measured.
     if need.machines == 1 && need.cost == 1 {
-        let compared = run.compared(&name(first), &name(other), cell, choice.ranking.len());
+        let compared = run.compared(first.name(), other.name(), cell, ranking.len());
         let (Measured::OneKey(_, threads) | Measured::Keys(_, threads)) = cell;
         if compared.ratio.is_finite() {
             let keys = if need.keys > 1 { ", 10,000 keys" } else { "" };
@@ -146,7 +140,7 @@ fn beside(run: &Run, choice: &Choice, advice: &Advice) -> String {
     }
     match words.is_empty() {
         true => String::new(),
-        false => format!(" Beside `{}`: {}.", name(other), words.join(", ")),
+        false => format!(" Beside `{}`: {}.", other.name(), words.join(", ")),
     }
 }
 
