@@ -121,10 +121,10 @@ pub(crate) fn draw(x_title: &str, points: &[Point]) -> String {
             let area = area(*offset);
             is_free(offset) && !lines.iter().any(|line| touch(line, &area))
         };
-        let offset = offsets
-            .clone()
-            .find(is_clear)
-            .or(offsets.clone().find(is_free));
+        // Near the point first, even if over a line.
+        let near = || offsets.clone().take(8);
+        let offset = near().find(is_clear).or_else(|| near().find(is_free));
+        let offset = offset.or_else(|| offsets.clone().find(is_free));
         let offset = offset.unwrap_or((s + 6.0, 0.0));
         let area = area(offset);
         if offset.1.abs() > 1.0 {

@@ -19,6 +19,8 @@ struct Advice {
     quotas: &'static str,
     change: fn(Need) -> Need,
     beside: &'static str,
+    /// What the promises lead to, and why; figures can put another first.
+    answer: &'static str,
     why: &'static str,
 }
 
@@ -29,6 +31,7 @@ const ADVICE: [Advice; 6] = [
         quotas: "1000/60s",
         change: |need| need,
         beside: "mutex-log",
+        answer: "cas-ring",
         why: "exact, no lock; in a `KeyedLimiter` for many keys",
     },
     Advice {
@@ -40,6 +43,7 @@ const ADVICE: [Advice; 6] = [
             ..need
         },
         beside: "cas-ring",
+        answer: "mutex-log",
         why: "exact, one entry a request; contended, `mutex-log-parking-lot`",
     },
     Advice {
@@ -51,6 +55,7 @@ const ADVICE: [Advice; 6] = [
             ..need
         },
         beside: "cas-ring",
+        answer: "bucket-ring",
         why: "no lock; memory does not grow with the limit",
     },
     Advice {
@@ -63,6 +68,7 @@ const ADVICE: [Advice; 6] = [
             ..need
         },
         beside: "cas-ring",
+        answer: "packed-counter",
         why: "an estimate, a word a key in a `FlatTable`",
     },
     Advice {
@@ -74,6 +80,7 @@ const ADVICE: [Advice; 6] = [
             ..need
         },
         beside: "governor",
+        answer: "gcra",
         why: "the rule of `governor`; in a `FlatTable` for many keys",
     },
     Advice {
@@ -85,6 +92,7 @@ const ADVICE: [Advice; 6] = [
             ..need
         },
         beside: "redis/two-counter",
+        answer: "redis/log",
         why: "exact, on one Redis or Valkey; `redis/two-counter` for little memory, `redis/gcra` for a smooth rate",
     },
 ];
@@ -106,12 +114,25 @@ pub(crate) fn advice(run: &Run) -> Vec<Item> {
             text: format!(
                 "`{}`, {}.{}",
                 first.limiter,
-                advice.why,
+                match first.limiter == advice.answer {
+                    true => advice.why,
+                    false => promise(first),
+                },
                 beside(run, &need, &ranking, advice.beside)
             ),
         })
     };
     ADVICE.iter().filter_map(sentence).collect()
+}
+
+/// What a limiter promises, in words.
+fn promise(one: &Candidate) -> &'static str {
+    match (one.exact, one.keeps_quota, one.lock_free) {
+        (true, _, true) => "exact, no lock",
+        (true, _, false) => "exact, with a lock",
+        (_, true, _) => "never above the limit",
+        _ => "up to twice the limit at worst",
+    }
 }
 
 /// How the first of a choice compares with another that holds the need.

@@ -52,7 +52,7 @@ fn recommended(folder: &Path) -> Vec<String> {
 
 #[test]
 fn the_first_screen_recommends_by_need() {
-    let (folder, _) = rendered(&[]);
+    let (folder, _) = rendered(&[("cas-ring", 2.0)]);
     let items = recommended(folder.path());
     let answers = [
         "`cas-ring`",
@@ -67,6 +67,13 @@ fn the_first_screen_recommends_by_need() {
         let first = item.split(":** ").nth(1).unwrap();
         assert!(first.starts_with(answer), "{item}");
     }
+    // In this run another is shown to be twice as fast, and its lock is named.
+    let (other, _) = rendered(&[]);
+    let exact = &recommended(other.path())[0];
+    assert!(
+        exact.contains("`rate-net-log`, exact, with a lock."),
+        "{exact}"
+    );
     let readme = fs::read_to_string(folder.path().join("README.md")).unwrap();
     assert!(readme.starts_with("```sh\ncargo bench -- --full\n```"));
     assert!(items.iter().all(|item| readme.contains(item)));
