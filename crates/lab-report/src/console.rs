@@ -10,6 +10,7 @@ use windowpane_lab_measure::rows::LatencyRow;
 use windowpane_lab_measure::state::State;
 
 use super::run::Run;
+use crate::cells::Cell;
 use crate::on_threads;
 use crate::report::{advice, where_measured};
 
@@ -160,8 +161,36 @@ pub fn print_rows(run: &Run) {
     if !rows.is_empty() {
         println!("{}", table(header.map(String::from).to_vec(), rows));
     }
+    print_keyed(run);
     print_latency::<ResponseTime>(run);
     print_latency::<ServiceTime>(run);
+}
+
+/// Prints the stores of many keys, a line a cell.
+fn print_keyed(run: &Run) {
+    let mut cells: Vec<(&str, usize, &str)> = Vec::new();
+    for row in run.keyed.iter().filter(|row| row.round > 0) {
+        let cell = (row.workload.as_str(), row.threads, row.contestant.as_str());
+        if !cells.contains(&cell) {
+            cells.push(cell);
+        }
+    }
+    cells.sort_unstable();
+    let row = |(workload, threads, store): (&str, usize, &str)| {
+        let rates = run.speed(store, Cell::Keys(workload, threads))?.rates;
+        Some(vec![
+            store.into(),
+            workload.into(),
+            threads.to_string(),
+            millions(rates.median),
+            format!("{}–{}", millions(rates.min), millions(rates.max)),
+        ])
+    };
+    let rows: Vec<Vec<String>> = cells.into_iter().filter_map(row).collect();
+    if !rows.is_empty() {
+        let header = ["store", "keys", "threads", "M/s", "minimum–maximum"];
+        println!("{}", table(header.map(String::from).to_vec(), rows));
+    }
 }
 
 /// The percentiles of a row, in the order of their labels.

@@ -62,6 +62,7 @@ impl Dots {
             svg.text(x(panel), 50.0, "start", title);
             let mut free = 0.0;
             for (at, label) in scale.ticks() {
+                let label = label.replace('-', "−");
                 let at = x(panel) + at * each;
                 svg.line((at, TOP - 6.0), (at, bottom), true);
                 // Labels that would touch are left out.

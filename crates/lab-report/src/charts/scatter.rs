@@ -117,14 +117,15 @@ pub(crate) fn draw(x_title: &str, points: &[Point]) -> String {
                 area.0 > LEFT && area.2 < right && area.1 > TOP - 12.0 && area.3 < TOP + HEIGHT;
             inside && !taken.iter().any(|other| touch(other, &area))
         };
-        let is_clear = |offset: &(f64, f64)| {
+        let crossed = |offset: &(f64, f64)| {
             let area = area(*offset);
-            is_free(offset) && !lines.iter().any(|line| touch(line, &area))
+            lines.iter().filter(|line| touch(line, &area)).count()
         };
-        // Near the point first, even if over a line.
-        let near = || offsets.clone().take(8);
-        let offset = near().find(is_clear).or_else(|| near().find(is_free));
-        let offset = offset.or_else(|| offsets.clone().find(is_free));
+        // Near the point first, over as few lines as there.
+        let near = offsets.clone().take(8).filter(is_free);
+        let offset = near
+            .min_by_key(crossed)
+            .or_else(|| offsets.clone().find(is_free));
         let offset = offset.unwrap_or((s + 6.0, 0.0));
         let area = area(offset);
         if offset.1.abs() > 1.0 {
