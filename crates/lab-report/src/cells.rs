@@ -31,8 +31,8 @@ impl Run {
     /// is not that of the state.
     pub fn series(&self, who: &str, cell: Cell) -> Series {
         let mut series = Series::default();
-        let mut add = |side: Side, round: u32, rate: f64| {
-            let id = RoundId { launch: 0, round };
+        let mut add = |side: Side, launch: u32, round: u32, rate: f64| {
+            let id = RoundId { launch, round };
             match side {
                 Side::One => series.one.push((id, rate)),
                 Side::Again => series.again.push((id, rate)),
@@ -47,7 +47,7 @@ impl Run {
                         && row.share_ok
                         && row.round > 0
                 });
-                rows.for_each(|row| add(row.side, row.round, row.per_second));
+                rows.for_each(|row| add(row.side, row.launch, row.round, row.per_second));
             }
             Cell::Keys(workload, threads) => {
                 let rows = self.keyed.iter().filter(|row| {
@@ -57,7 +57,7 @@ impl Run {
                         && row.share_ok
                         && row.round > 0
                 });
-                rows.for_each(|row| add(row.side, row.round, row.per_second));
+                rows.for_each(|row| add(row.side, row.launch, row.round, row.per_second));
             }
         }
         series

@@ -9,10 +9,10 @@ use windowpane_lab_ground::latency::{LABELS, Latency, ResponseTime, ServiceTime}
 use windowpane_lab_measure::rows::LatencyRow;
 use windowpane_lab_measure::state::State;
 
-use super::markdown::percentiles;
 use super::run::Run;
-use super::verdict::{on_threads, verdict};
-use crate::page::markdown::without_marks;
+use crate::cells::Cell;
+use crate::on_threads;
+use crate::report::{advice, where_measured};
 
 /// A table as it is printed: the first column words, the others figures.
 pub fn table(header: Vec<String>, rows: Vec<Vec<String>>) -> Table {
@@ -96,15 +96,16 @@ pub fn summary(run: &Run) -> Table {
     table(header, rows.collect())
 }
 
-/// The summary, the verdict and the report's place: the last that a run prints.
+/// The summary, the recommendation and the report's place: the last that a run prints.
 pub fn told(run: &Run) -> String {
     let mut text = format!("\n{}\n", summary(run));
     text += &format!(
         "Time a decision with 1 thread; million decisions a second with more; median of {} rounds.\n\n",
         run.environment.rounds
     );
-    for sentence in verdict(run) {
-        text += &format!("- {}\n", without_marks(&sentence));
+    text += &format!("{}\n", where_measured(run).replace('`', ""));
+    for item in advice(run) {
+        text += &format!("- {} {}\n", item.lead, item.text).replace('`', "");
     }
     let page = run.folder.join(super::PAGE_FILE);
     text + &format!(
@@ -160,8 +161,41 @@ pub fn print_rows(run: &Run) {
     if !rows.is_empty() {
         println!("{}", table(header.map(String::from).to_vec(), rows));
     }
+    print_keyed(run);
     print_latency::<ResponseTime>(run);
     print_latency::<ServiceTime>(run);
+}
+
+/// Prints the stores of many keys, a line a cell.
+fn print_keyed(run: &Run) {
+    let mut cells: Vec<(&str, usize, &str)> = Vec::new();
+    for row in run.keyed.iter().filter(|row| row.round > 0) {
+        let cell = (row.workload.as_str(), row.threads, row.contestant.as_str());
+        if !cells.contains(&cell) {
+            cells.push(cell);
+        }
+    }
+    cells.sort_unstable();
+    let row = |(workload, threads, store): (&str, usize, &str)| {
+        let rates = run.speed(store, Cell::Keys(workload, threads))?.rates;
+        Some(vec![
+            store.into(),
+            workload.into(),
+            threads.to_string(),
+            millions(rates.median),
+            format!("{}–{}", millions(rates.min), millions(rates.max)),
+        ])
+    };
+    let rows: Vec<Vec<String>> = cells.into_iter().filter_map(row).collect();
+    if !rows.is_empty() {
+        let header = ["store", "keys", "threads", "M/s", "minimum–maximum"];
+        println!("{}", table(header.map(String::from).to_vec(), rows));
+    }
+}
+
+/// The percentiles of a row, in the order of their labels.
+fn percentiles(row: &LatencyRow) -> [u64; 6] {
+    [row.p50, row.p90, row.p99, row.p99_9, row.p99_99, row.max]
 }
 
 fn print_latency<L: Latency>(run: &Run) {

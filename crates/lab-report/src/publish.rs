@@ -140,7 +140,7 @@ page; publishing removes what is more. Older runs are in the history: `git log -
 
 The mode tells how much was measured: `full` (`cargo bench -- --full`) is every cell; `default` and
 `quick` are fewer rounds and cells. *Beside it* are the runs of other benches at the same revision.
-`cargo lab compare A B` says which rows of two runs differ by more than the noise.
+`cargo lab compare A B` says which rows of two runs changed.
 `cargo lab publish` writes this index.
 
 ",

@@ -1,14 +1,14 @@
 //! The page of a run's folder, and the region of figures in the project's README.
 
 use anyhow::{Context, Result};
-use windowpane_lab_ground::figures::{bytes, list, millions, percent, thousands, time};
-use windowpane_lab_measure::state::{LIMIT, State};
+use windowpane_lab_ground::figures::{list, thousands};
+use windowpane_lab_measure::state::LIMIT;
 
 use super::companions::Companion;
 use super::compare;
-use super::markdown::text::{code, table};
+use super::markdown::text::{block, code};
+use super::report::{Cell, advice, glance, item, rows};
 use super::run::Run;
-use super::verdict::{on_threads, verdict};
 
 const IN_A_BROWSER: &str = "[report.html](report.html) in a browser or its twin ";
 const COMPARED: &str = "[COMPARE.md](COMPARE.md) compares it with another run, row by row.";
@@ -25,17 +25,15 @@ pub(super) fn without_page(text: &str) -> String {
 /// The page of a run's folder: the exact command first, and at the end the runs of other benches that
 /// were published with it.
 pub(super) fn of_run(run: &Run, beside: &[Companion]) -> String {
-    let mut text = format!("```sh\n{}\n```\n\n", run.environment.command);
+    let mut text = block("sh", &run.environment.command);
     text += &format!(
-        "at revision {} on {}, {} cores, {}. Read {IN_A_BROWSER}[REPORT.md](REPORT.md); the verdict:\n\n",
+        "at revision {} on {}, {} cores, {}. Read {IN_A_BROWSER}[REPORT.md](REPORT.md). In short:\n\n",
         code(&run.environment.git_revision),
         run.environment.cpu,
         run.environment.cores,
         run.environment.began
     );
-    for sentence in verdict(run) {
-        text += &format!("- {sentence}\n");
-    }
+    advice(run).iter().for_each(|one| text += &item(one));
     if run.folder.join(compare::FILE).is_file() {
         text += &format!("\n{COMPARED}\n");
     }
@@ -66,74 +64,41 @@ pub(super) fn fill(text: &str, run: &Run, place: &str) -> Result<String> {
     ))
 }
 
+/// The columns of the table that a page shows.
+const COLUMNS: usize = 8;
+
 /// The table of figures that a newcomer sees first, and where they come from.
 fn figures(run: &Run, place: &str) -> String {
+    let mut table = glance(run);
+    // What the bound of each promises stands in the page's own words.
+    let left_out = ["10,000 keys, allowed", "worst overshoot"];
+    let is_kept: Vec<bool> = table
+        .columns
+        .iter()
+        .map(|one| !left_out.contains(&one.title.as_str()))
+        .collect();
+    let kept = |cells: &mut dyn Iterator<Item = Cell>| -> Vec<Cell> {
+        let cells = cells.zip(&is_kept).filter(|(_, kept)| **kept);
+        cells.map(|(cell, _)| cell).take(COLUMNS).collect()
+    };
+    for row in &mut table.rows {
+        row.cells = kept(&mut std::mem::take(&mut row.cells).into_iter());
+    }
+    let columns = table
+        .columns
+        .into_iter()
+        .zip(&is_kept)
+        .filter(|(_, kept)| **kept);
+    table.columns = columns.map(|(column, _)| column).take(COLUMNS).collect();
     format!(
-        "\n{}\nMeasured on {}, {} cores. The report, with minimum and maximum, latency, accuracy by traffic, quotas and environment: \
-         [{}/REPORT.md]({place}/REPORT.md).\n\n",
-        glance(run),
+        "\n{}One key, limit {}. *Served*: what was served beside an exact log, over traffics. Measured on {}, {} cores; \
+         intervals, keys, tails and accuracy are in the report: [{}/REPORT.md]({place}/REPORT.md).\n\n",
+        rows(&table),
+        thousands(LIMIT),
         run.environment.cpu,
         run.environment.cores,
         place.trim_start_matches("../"),
     )
-}
-
-/// The table of [`glance_table`] and what it tells.
-fn glance(run: &Run) -> String {
-    glance_table(run) + &glance_note(run)
-}
-
-/// What the table of [`glance_table`] tells.
-pub(super) fn glance_note(run: &Run) -> String {
-    format!(
-        "Median of {} rounds on one key, limit {}: time a decision with 1 thread, million decisions a second of all threads with more. \
-         *Worst overshoot*: the most that any window held above the limit, on any traffic.\n",
-        run.environment.rounds,
-        thousands(LIMIT),
-    )
-}
-
-/// One line a limiter: exact or not, how fast, how large, how wrong.
-pub(super) fn glance_table(run: &Run) -> String {
-    let threads: Vec<usize> = run
-        .threads()
-        .into_iter()
-        .filter(|threads| !run.is_oversubscribed(*threads))
-        .collect();
-    let mut header: Vec<String> = ["limiter", "exact"].map(String::from).to_vec();
-    for state in [State::Allowed, State::Denied] {
-        let column = |threads: &usize| format!("{}, {}", state.word(), on_threads(*threads));
-        header.extend(threads.iter().map(column));
-    }
-    header.extend(["one key, full", "worst overshoot"].map(String::from));
-    let rows: Vec<Vec<String>> = run
-        .limiters()
-        .map(|who| {
-            let name = &who.contestant;
-            let mut row = vec![code(name), if who.exact { "yes" } else { "no" }.into()];
-            for state in [State::Allowed, State::Denied] {
-                row.extend(
-                    threads
-                        .iter()
-                        .map(|&threads| cell(run, name, state, threads)),
-                );
-            }
-            row.push(run.bytes(name, LIMIT, "full").map_or("—".into(), bytes));
-            let worst = run.worst(name);
-            row.push(worst.map_or("—".into(), |row| percent(row.worst_overshoot_share)));
-            row
-        })
-        .collect();
-    table(&header, &rows)
-}
-
-/// A cell of the table: time with one thread, millions a second with more.
-fn cell(run: &Run, name: &str, state: State, threads: usize) -> String {
-    match run.rate(name, state, threads) {
-        None => "—".into(),
-        Some(rate) if threads == 1 => time(1e9 / rate.median),
-        Some(rate) => format!("{} M/s", millions(rate.median)),
-    }
 }
 
 #[cfg(test)]

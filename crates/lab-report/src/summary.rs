@@ -6,19 +6,17 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 use windowpane_lab_ground::spread::Spread;
 use windowpane_lab_measure::folder;
-use windowpane_lab_measure::plan::REFERENCE;
 use windowpane_lab_measure::rows::ContestantRow;
 use windowpane_lab_measure::state::State;
 
 use super::run::Run;
-use super::targets::targets;
 
 /// One figure over the rounds.
 #[derive(Debug, Serialize)]
 struct Row {
-    /// `throughput`, `time`, `time on a traffic`, `noise`, `ratio` or `target`.
+    /// `throughput`, `time` or `time on a traffic`.
     quantity: &'static str,
-    /// Who, or what is compared.
+    /// Who.
     what: String,
     /// The state, or the traffic.
     state: String,
@@ -28,8 +26,6 @@ struct Row {
     min: f64,
     max: f64,
     rounds: usize,
-    /// For a ratio, whether the difference is shown.
-    shown: Option<bool>,
 }
 
 /// Writes the figures of a run.
@@ -57,10 +53,6 @@ fn rows(run: &Run) -> Vec<Row> {
     for traffic in run.traffics() {
         rows.extend(on_traffic(run, &traffic.traffic));
     }
-    rows.extend(targets(run).into_iter().map(|target| Row {
-        unit: "1",
-        ..row("target", target.what, target.ratio)
-    }));
     rows
 }
 
@@ -75,7 +67,6 @@ fn row(quantity: &'static str, what: String, spread: Spread) -> Row {
         min: spread.min,
         max: spread.max,
         rounds: spread.rounds,
-        shown: None,
     }
 }
 
@@ -113,37 +104,7 @@ fn cell(run: &Run, state: State, threads: usize) -> Vec<Row> {
                 ..row("time", name(), rate.inverse(1e9))
             });
         }
-        for loss in run
-            .losses(state, threads)
-            .iter()
-            .filter(|loss| loss.ours == who.contestant)
-        {
-            let ratio = Spread {
-                median: loss.ratio,
-                min: f64::NAN,
-                max: f64::NAN,
-                rounds: rate.rounds,
-            };
-            let what = format!("{} ÷ {}", loss.rival, loss.ours);
-            rows.push(Row {
-                unit: "1",
-                shown: Some(true),
-                ..row("ratio", what, ratio)
-            });
-        }
     }
-    let noise = run.noise(state, threads);
-    let pairs = run.pairs(state, threads).len();
-    let noise = Spread {
-        median: noise,
-        min: noise,
-        max: noise,
-        rounds: pairs,
-    };
-    rows.push(Row {
-        unit: "1",
-        ..row("noise", REFERENCE.into(), noise)
-    });
     for row in &mut rows {
         row.state = state.word().into();
         row.threads = Some(threads);

@@ -163,7 +163,7 @@ fn shown(recording: &Recording) -> Result<ExitCode> {
     folder::write_raw(recording, scratch.path())?;
     let run = Run::load(scratch.path())?;
     console::print_rows(&run);
-    print!("{}", crate::keyed(&run));
+
     Ok(ExitCode::SUCCESS)
 }
 

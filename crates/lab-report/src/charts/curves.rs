@@ -1,15 +1,15 @@
-//! Curves of any two quantities, for the pages of other benches.
+//! Curves of any two quantities, for the pages of other benches: named at their ends.
 
-use anyhow::Result;
-use windowpane_lab_ground::figures::thousands;
+use super::svg::{Scale, Svg, TEXT, WIDTH, Whose, width};
 
-use super::lines::{Line, Scale, draw};
-use super::style::style;
+const LEFT: f64 = 66.0;
+const TOP: f64 = 66.0;
+const HEIGHT: f64 = 340.0;
 
 /// A curve by name.
 #[derive(Clone, Debug)]
 pub struct Curve {
-    /// Who it is of.
+    /// Its name.
     pub name: String,
     /// Ours, filled and blue, or a rival's, hollow and orange.
     pub ours: bool,
@@ -17,25 +17,85 @@ pub struct Curve {
     pub points: Vec<(f64, f64)>,
 }
 
-/// An SVG with both axes logarithmic; the x axis is labelled where points are.
-///
-/// # Errors
-/// If it cannot be drawn.
-pub fn curves(title: &str, x_title: &str, y_title: &str, curves: &[Curve]) -> Result<String> {
-    let mut seen = [0; 2];
-    let lines: Vec<Line> = curves
+/// Returns an SVG with both axes logarithmic.
+pub fn curves(title: &str, x_title: &str, y_title: &str, curves: &[Curve]) -> String {
+    let named: Vec<_> = curves
         .iter()
-        .map(|curve| Line {
-            name: curve.name.clone(),
-            style: style(if curve.ours { "ours" } else { "rival" }, &mut seen),
-            points: curve.points.clone(),
+        .map(|curve| {
+            let whose = if curve.ours { Whose::Ours } else { Whose::Rival };
+            (curve.name.as_str(), whose, curve.points.as_slice())
         })
         .collect();
-    let points = || curves.iter().flat_map(|curve| &curve.points);
-    let x = Scale::by_values(x_title, points().map(|(x, _)| *x).collect());
-    let up = points().map(|(_, y)| *y);
-    let y = Scale::by_decades(y_title, up, |value| thousands(value as u64));
-    draw(title, &x, &y, 420, &lines)
+    let y = Scale::tight(named.iter().flat_map(|(.., points)| points.iter()).map(|(_, y)| *y));
+    let y_title = format!("{y_title}, logarithmic");
+    draw(title, x_title, &y_title, (y, ""), &named)
+}
+
+/// Draws named curves over a logarithmic axis; `y` has its scale and the unit of its labels.
+pub(super) fn draw(
+    title: &str,
+    x_title: &str,
+    y_title: &str,
+    (y, unit): (Scale, &str),
+    curves: &[(&str, Whose, &[(f64, f64)])],
+) -> String {
+    let mut svg = Svg::new(TOP + HEIGHT + 62.0);
+    let points = || curves.iter().flat_map(|(.., points)| points.iter());
+    let x = Scale::tight(points().map(|(x, _)| *x));
+    let names = curves
+        .iter()
+        .map(|(name, ..)| width(name))
+        .fold(0.0, f64::max);
+    let right = WIDTH - 26.0 - names;
+    let at = |(px, py): (f64, f64)| {
+        (
+            LEFT + x.place(px) * (right - LEFT),
+            TOP + (1.0 - y.place(py)) * HEIGHT,
+        )
+    };
+    svg.text(12.0, 22.0, "start", title);
+    svg.text(12.0, 48.0, "start", y_title);
+    svg.text(
+        right,
+        TOP + HEIGHT + 48.0,
+        "end",
+        &format!("{x_title}, logarithmic"),
+    );
+    for (place, label) in x.ticks() {
+        let x = LEFT + place * (right - LEFT);
+        svg.line((x, TOP), (x, TOP + HEIGHT), true);
+        svg.text(x, TOP + HEIGHT + 22.0, "middle", &label);
+    }
+    for (place, label) in y.ticks() {
+        let y = TOP + (1.0 - place) * HEIGHT;
+        svg.line((LEFT, y), (right, y), true);
+        svg.text(LEFT - 8.0, y + 6.0, "end", &format!("{label}{unit}"));
+    }
+    let mut ends: Vec<(f64, f64, &str)> = Vec::new();
+    for (nth, (name, whose, points)) in curves.iter().enumerate() {
+        let drawn: Vec<(f64, f64)> = points.iter().map(|point| at(*point)).collect();
+        for pair in drawn.windows(2) {
+            svg.range(pair[0], pair[1], *whose);
+        }
+        if *whose != Whose::Floor {
+            drawn
+                .iter()
+                .for_each(|(x, y)| svg.mark(*x, *y, 4.5, nth, *whose));
+        }
+        ends.extend(drawn.last().map(|(x, y)| (*x, *y, *name)));
+    }
+    // Names from the top down, none on another, and the last one inside.
+    ends.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let step = (TEXT + 2.0).min(HEIGHT / ends.len().max(1) as f64);
+    let mut free = TOP;
+    for (nth, (x, y, name)) in ends.iter().enumerate() {
+        let below = (ends.len() - nth - 1) as f64 * step;
+        let place = y.max(free).min(TOP + HEIGHT - below);
+        svg.line((x + 6.0, *y), (right + 14.0, place), true);
+        svg.text(right + 18.0, place + 6.0, "start", name);
+        free = place + step;
+    }
+    svg.document()
 }
 
 #[cfg(test)]
@@ -43,23 +103,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_curve_has_a_line_and_a_name_and_labels_do_not_touch() {
-        let curve = |name: &str, ours| Curve {
+    fn every_curve_is_named_and_names_do_not_touch() {
+        let curve = |name: &str, last| Curve {
             name: name.into(),
-            ours,
-            points: vec![(100.0, 1e3), (128.0, 2e3), (129.0, 3e3), (1_000.0, 9e3)],
+            ours: name == "a",
+            points: vec![(100.0, 1e3), (1_000.0, last)],
         };
-        let svg = curves(
-            "T",
-            "limit",
-            "bytes",
-            &[curve("a", true), curve("b", false)],
-        )
-        .unwrap();
-        for text in ["bytes, logarithmic", "1,000", "10,000"] {
+        let svg = curves("T", "limit", "bytes", &[curve("a", 9e3), curve("b", 9e3)]);
+        for text in ["bytes, logarithmic", ">1000<", ">a<", ">b<"] {
             assert!(svg.contains(text), "{text}: {svg}");
         }
-        assert!(svg.contains("\n100\n") && svg.contains("\n128\n"), "{svg}");
-        assert!(!svg.contains("\n129\n"), "{svg}");
+        let y = |name: &str| {
+            let line = svg
+                .lines()
+                .find(|line| line.ends_with(&format!(">{name}</text>")));
+            let y = line.unwrap().split("y=\"").nth(1).unwrap();
+            y.split('"').next().unwrap().parse::<f64>().unwrap()
+        };
+        assert!((y("a") - y("b")).abs() >= TEXT, "{svg}");
     }
 }

@@ -3,11 +3,11 @@
 use anyhow::Result;
 use windowpane_lab_ground::figures::thousands;
 
-use super::canvas::{Axis, chart, linear};
-use super::style::{ALL_BARS, DENIED_BARS, DIFFER_BARS, Style};
+use super::svg::{Svg, TEXT, WIDTH, Whose, width};
 
 /// Height of the plot.
-const HEIGHT: i32 = 150;
+const HEIGHT: f64 = 150.0;
+const TOP: f64 = 62.0;
 
 /// What a chart shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub struct Step {
 /// Draws the chart; `times` are the labels of the horizontal axis, `each` says what a bar is.
 ///
 /// # Errors
-/// If it cannot be drawn.
+/// None so far; callers are ready for one.
 pub fn draw(
     title: &str,
     bars: Bars,
@@ -42,48 +42,55 @@ pub fn draw(
     times: Vec<(f64, String)>,
     each: String,
 ) -> Result<String> {
-    let shown = |step: &Step| match bars {
-        Bars::Denied => step.all,
-        Bars::Differ => step.of_them,
+    let is_denied = bars == Bars::Denied;
+    let shown = |step: &Step| if is_denied { step.all } else { step.of_them };
+    let most = steps.iter().map(shown).max().unwrap_or(0).max(1);
+    let step = whole_step(most);
+    let end = most.div_ceil(step) * step;
+    let left = 22.0 + width(&thousands(end));
+    let right = WIDTH - 30.0;
+    let bottom = TOP + HEIGHT;
+    let mut svg = Svg::new(bottom + 58.0);
+    svg.text(12.0, 22.0, "start", title);
+    let y_title = match bars {
+        Bars::Denied => "requests (grey), and denied of them",
+        Bars::Differ => "decisions that differ from the oracle's",
     };
-    let most = steps.iter().map(shown).max().unwrap_or(0) as f64;
-    let (end, ticks) = linear(most.max(1.0));
-    // Counts are whole, and an axis has few of them.
-    let whole = |at: &&f64| at.fract() == 0.0;
-    let y = Axis {
-        title: match bars {
-            Bars::Denied => "requests".into(),
-            Bars::Differ => "decisions that differ from the oracle's".into(),
-        },
-        ticks: ticks
-            .iter()
-            .filter(whole)
-            .map(|at| (at / end, thousands(*at as u64)))
-            .collect(),
-    };
-    let x = Axis {
-        title: each,
-        ticks: times,
-    };
-    let legend: Vec<(String, Style)> = match bars {
-        Bars::Denied => vec![
-            ("requests".into(), ALL_BARS),
-            ("denied of them".into(), DENIED_BARS),
-        ],
-        Bars::Differ => Vec::new(),
-    };
-    chart(title, &x, &y, HEIGHT, &legend, |canvas| {
-        for step in steps {
-            let height = |count: u64| count as f64 / end;
-            if bars == Bars::Denied {
-                canvas.bar(step.from, step.to, height(step.all), &ALL_BARS)?;
+    svg.text(12.0, 48.0, "start", y_title);
+    let x = |place: f64| left + place.clamp(0.0, 1.0) * (right - left);
+    let y = |count: u64| bottom - count as f64 / end as f64 * HEIGHT;
+    for count in (0..=end).step_by(step as usize) {
+        svg.line((left, y(count)), (right, y(count)), true);
+        svg.text(left - 8.0, y(count) + TEXT / 3.0, "end", &thousands(count));
+    }
+    for step in steps {
+        let mut bar = |count: u64, whose: Whose| {
+            if count > 0 {
+                svg.bar((x(step.from), y(count)), (x(step.to), bottom), whose);
             }
-            let front = match bars {
-                Bars::Denied => &DENIED_BARS,
-                Bars::Differ => &DIFFER_BARS,
-            };
-            canvas.bar(step.from, step.to, height(step.of_them), front)?;
+        };
+        if is_denied {
+            bar(step.all, Whose::Floor);
         }
-        Ok(())
-    })
+        bar(
+            step.of_them,
+            if is_denied { Whose::Rival } else { Whose::Ours },
+        );
+    }
+    svg.line((left, bottom), (right, bottom), false);
+    for (place, label) in &times {
+        svg.text(x(*place), bottom + 22.0, "middle", label);
+    }
+    svg.text(right, bottom + 48.0, "end", &each);
+    Ok(svg.document())
+}
+
+/// About a fifth of a count: 1, 2 or 5 times a power of ten.
+fn whole_step(most: u64) -> u64 {
+    let power = 10_u64.pow((most as f64 / 5.0).max(1.0).log10().floor() as u32);
+    let factors = [1, 2, 5, 10].into_iter().map(|factor| factor * power);
+    factors
+        .into_iter()
+        .find(|step| step * 5 >= most)
+        .unwrap_or(10 * power)
 }

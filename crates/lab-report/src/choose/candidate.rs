@@ -73,6 +73,13 @@ pub struct Candidate {
     pub(super) is_slowed_by_cost: bool,
 }
 
+impl Candidate {
+    /// The name of its figures in the run: the store's, or the limiter's.
+    pub fn name(&self) -> &str {
+        self.store.as_deref().unwrap_or(&self.limiter)
+    }
+}
+
 /// A limiter that does not hold the need.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RuledOut {

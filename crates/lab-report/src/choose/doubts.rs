@@ -41,9 +41,11 @@ pub(crate) fn run_doubts(run: &Run) -> Vec<String> {
     if !environment.partial.is_empty() {
         doubts.push(format!("the run is partial: {}", environment.partial));
     }
-    if environment.busy_percent > QUIET {
+    if !environment.not_quiet.is_empty() {
+        doubts.push(environment.not_quiet.clone());
+    } else if environment.busy_percent > QUIET {
         doubts.push(format!(
-            "the machine was not quiet: others kept it {:.0} % busy",
+            "the machine was not quiet: others kept it {:.0} % busy just before",
             environment.busy_percent
         ));
     }

@@ -20,6 +20,7 @@ use serde::Serialize;
 use windowpane_lab_ground::comparison::{Comparison, Outcome};
 
 pub use candidate::{Candidate, Figures, Row, RuledOut, WORKLOAD, cell};
+pub(crate) use doubts::run_doubts;
 pub use memory::{Source, in_bytes};
 pub use need::{Accuracy, Need};
 pub use rank::{LEAST_BYTES, LEAST_RATIO, RATIO_TO_GIVE_UP};
@@ -90,7 +91,8 @@ pub fn choose(run: &Run, need: &Need) -> Choice {
     }
 }
 
-fn ranking(run: &Run, need: &Need) -> (Vec<Candidate>, Vec<RuledOut>) {
+/// Returns what holds a need, the best first, and what does not.
+pub(crate) fn ranking(run: &Run, need: &Need) -> (Vec<Candidate>, Vec<RuledOut>) {
     let (mut fit, mut ruled_out) = candidate::candidates(run, need);
     if need.machines > 1 {
         let (on_server, not) = redis::candidates(run, need);
@@ -128,10 +130,7 @@ fn runner_up(
     } = rank::compared(run, need, family, second, first);
     let is_compared = outcome != Outcome::NotCompared;
     RunnerUp {
-        limiter: second
-            .store
-            .clone()
-            .unwrap_or_else(|| second.limiter.clone()),
+        limiter: second.name().into(),
         ratio: ratio.is_finite().then_some(ratio),
         interval: is_compared.then_some([low, high]),
         outcome: outcome_word(outcome),

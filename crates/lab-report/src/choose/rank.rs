@@ -1,6 +1,9 @@
 //! The order of what holds a need: by what matters to the need, never by a difference that is not
 //! shown or does not matter.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 use windowpane_lab_ground::comparison::{Comparison, Outcome};
 
 use super::candidate::{Candidate, cell};
@@ -18,11 +21,24 @@ pub const RATIO_TO_GIVE_UP: f64 = 2.0;
 /// `candidates` come in the order of preference.
 pub(super) fn rank(run: &Run, need: &Need, mut candidates: Vec<Candidate>) -> Vec<Candidate> {
     let mut ranked = Vec::with_capacity(candidates.len());
-    let family = candidates.len().max(1);
-    while let Some(best) = best(run, need, family, &candidates) {
+    let ranking = Ranking {
+        run,
+        need,
+        family: candidates.len().max(1),
+        compared: RefCell::default(),
+    };
+    while let Some(best) = ranking.best(&candidates) {
         ranked.push(candidates.remove(best));
     }
     ranked
+}
+
+/// A ranking under way. The same two are compared again and again, and once measured.
+struct Ranking<'a> {
+    run: &'a Run,
+    need: &'a Need,
+    family: usize,
+    compared: RefCell<BTreeMap<(String, String), Comparison>>,
 }
 
 /// Whether the need tolerates less than the most accurate that fits.
@@ -30,64 +46,62 @@ fn tolerates(need: &Need) -> bool {
     matches!(need.accuracy, Accuracy::NeverAbove | Accuracy::AtMost(_))
 }
 
-fn best(run: &Run, need: &Need, family: usize, candidates: &[Candidate]) -> Option<usize> {
-    let mut classes: Vec<u8> = candidates.iter().map(|one| one.class).collect();
-    classes.sort_unstable();
-    classes.dedup();
-    if !tolerates(need) {
-        classes.truncate(1);
+impl Ranking<'_> {
+    fn best(&self, candidates: &[Candidate]) -> Option<usize> {
+        let mut classes: Vec<u8> = candidates.iter().map(|one| one.class).collect();
+        classes.sort_unstable();
+        classes.dedup();
+        if !tolerates(self.need) {
+            classes.truncate(1);
+        }
+        let mut best: Option<usize> = None;
+        for class in classes {
+            let of_class = self.best_of(class, candidates);
+            // A less exact class is taken only for what it gains.
+            let gain = |before: usize, after: usize| {
+                self.is_better(&candidates[after], &candidates[before], RATIO_TO_GIVE_UP)
+            };
+            best = match (best, of_class) {
+                (Some(before), Some(after)) if !gain(before, after) => Some(before),
+                (before, after) => after.or(before),
+            };
+        }
+        best
     }
-    let mut best: Option<usize> = None;
-    for class in classes {
-        // The best of the class, and then whether it is worth giving up accuracy for.
-        let mut of_class: Option<usize> = None;
-        for (nth, one) in candidates
-            .iter()
-            .enumerate()
-            .filter(|(_, one)| one.class == class)
-        {
+
+    fn best_of(&self, class: u8, candidates: &[Candidate]) -> Option<usize> {
+        let mut best: Option<usize> = None;
+        for (nth, one) in candidates.iter().enumerate() {
             let beats = |other: usize| {
                 let other = &candidates[other];
                 let ratio = match other.lock_free && !one.lock_free {
                     true => RATIO_TO_GIVE_UP,
                     false => LEAST_RATIO,
                 };
-                is_better(run, need, family, one, other, ratio)
+                self.is_better(one, other, ratio)
             };
-            if of_class.is_none_or(beats) {
-                of_class = Some(nth);
+            if one.class == class && best.is_none_or(beats) {
+                best = Some(nth);
             }
         }
-        let gain = |before: usize, after: usize| {
-            let (before, after) = (&candidates[before], &candidates[after]);
-            is_better(run, need, family, after, before, RATIO_TO_GIVE_UP)
-        };
-        best = match (best, of_class) {
-            (Some(before), Some(after)) if !gain(before, after) => Some(before),
-            (before, after) => after.or(before),
-        };
+        best
     }
-    best
-}
 
-/// Whether `a` saves memory that matters over `b`, or time without costing such memory.
-fn is_better(
-    run: &Run,
-    need: &Need,
-    family: usize,
-    a: &Candidate,
-    b: &Candidate,
-    ratio: f64,
-) -> bool {
-    if saves_memory(a, b) {
-        return true;
+    /// Whether `a` saves memory that matters over `b`, or time without costing such memory.
+    fn is_better(&self, a: &Candidate, b: &Candidate, ratio: f64) -> bool {
+        if saves_memory(a, b) {
+            return true;
+        }
+        // Speed is measured at a cost of 1: of what slows down with the cost it says nothing.
+        if saves_memory(b, a) || a.is_slowed_by_cost || self.need.machines > 1 {
+            return false;
+        }
+        let mut known = self.compared.borrow_mut();
+        let compared = known
+            .entry((a.name().into(), b.name().into()))
+            .or_insert_with(|| compared(self.run, self.need, self.family, a, b));
+        compared.outcome == Outcome::Faster && compared.low >= ratio
     }
-    // Speed is measured at a cost of 1: of what slows down with the cost it says nothing.
-    if saves_memory(b, a) || a.is_slowed_by_cost || need.machines > 1 {
-        return false;
-    }
-    let compared = compared(run, need, family, a, b);
-    compared.outcome == Outcome::Faster && compared.low >= ratio
 }
 
 /// Whether `a` takes at most half of what `b` takes, and [`LEAST_BYTES`] less.
@@ -106,6 +120,6 @@ pub(super) fn compared(
     a: &Candidate,
     b: &Candidate,
 ) -> Comparison {
-    let name = |one: &Candidate| one.store.clone().unwrap_or_else(|| one.limiter.clone());
-    run.compared(&name(a), &name(b), cell(run, need, need.threads), family)
+    let cell = cell(run, need, need.threads);
+    run.compared(a.name(), b.name(), cell, family)
 }

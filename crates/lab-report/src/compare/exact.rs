@@ -6,8 +6,8 @@ use windowpane_lab_ground::figures::{bytes, thousands};
 use windowpane_lab_measure::rows::{AccuracyRow, StalledRow};
 
 use super::super::run::Run;
-use super::super::verdict::on_threads;
 use super::{Kind, Row, Verdict};
+use crate::on_threads;
 
 /// The exact rows of two runs.
 pub(super) fn rows(before: &Run, after: &Run) -> Vec<Row> {

@@ -15,8 +15,8 @@ use windowpane_lab_measure::rows::{LatencyRow, Side};
 use windowpane_lab_measure::state::State;
 
 use super::super::run::Run;
-use super::super::verdict::on_threads;
 use super::{Kind, Row, Verdict};
+use crate::on_threads;
 
 /// Two runs of one commit differ by up to this ratio for reasons that no round of either shows: the
 /// processor's clock rate and its neighbours change from hour to hour.

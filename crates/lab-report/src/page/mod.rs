@@ -5,7 +5,6 @@
 //! someone makes [`Markup`](maud::Markup) of it, so that no name in the data becomes a tag.
 
 mod figure;
-pub mod markdown;
 mod shell;
 
 pub use figure::{Column, chart, table};

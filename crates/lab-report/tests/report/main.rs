@@ -2,6 +2,7 @@
 
 mod charts;
 mod compared;
+mod figures;
 mod histograms;
 mod kept;
 mod page;

@@ -107,7 +107,7 @@ fn of_window(window: &WindowSummary, suggestion: &Suggestion) -> Result<Markup> 
             })
             .collect();
         let x = format!("limit in {}", window.window);
-        let svg = draw(&title, &x, &format!("{what} denied"), &lines, target)?;
+        let svg = draw(&title, &x, &format!("{what} denied"), &lines, target);
         Ok::<_, anyhow::Error>((svg, title))
     };
     let targets = &suggestion.targets;

@@ -1,5 +1,6 @@
-//! `lab choose`: the ranking, who is ruled out.
+//! `lab choose`: the answers, and what rules out.
 
 mod command;
+mod needs;
 #[path = "../../../lab-report/tests/report/recorded.rs"]
 mod recorded;

@@ -59,7 +59,7 @@ fn a_run_is_rendered_and_compared_with_itself() {
     );
     assert!(output.status.success());
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(json["schema"], "windowpane-compare/1");
+    assert_eq!(json["schema"], "windowpane-compare/2");
     assert_eq!(json["same_commit"], "yes");
     let rows = json["rows"].as_array().unwrap();
     assert_eq!(
