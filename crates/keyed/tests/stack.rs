@@ -261,11 +261,12 @@ impl<S: KeyedSettle<u64>> KeyedSettle<u64> for Blind<S> {
 /// `WINDOWPANE_STACK_DECISIONS` sets the decisions in all: a million take some seconds.
 #[test]
 fn racing_threads_exceed_no_quota_and_leave_nothing() {
-    bounded::bounded(|| {
+    let decisions = std::env::var("WINDOWPANE_STACK_DECISIONS");
+    let decisions: u64 = decisions.map_or(100_000, |text| text.parse().expect("a number"));
+    let limit = bounded::LIMIT + Duration::from_millis(decisions / 10);
+    bounded::within(limit, move || {
         const THREADS: u64 = 8;
         const TURNS: u64 = 12;
-        let decisions = std::env::var("WINDOWPANE_STACK_DECISIONS");
-        let decisions: u64 = decisions.map_or(100_000, |text| text.parse().expect("a number"));
         let clock = Arc::new(ManualClock::new(SECOND));
         let user = Blind(
             store::<MutexLog>("4/1s, 5req/1s", &clock),

@@ -71,8 +71,9 @@ impl List {
 struct Call {
     step: i64,
     cost: u64,
-    /// Which of the charges not yet settled is settled after it, and to what.
-    settle: Option<(prop::sample::Index, u64)>,
+    /// The charge not yet settled that is settled after it, and its real cost; without one it is
+    /// cancelled.
+    settle: Option<(prop::sample::Index, Option<u64>)>,
     resets: bool,
     /// Other quotas, from before it on.
     change: Option<Vec<Quota>>,
@@ -90,6 +91,7 @@ fn call() -> impl Strategy<Value = Call> {
     let step = prop_oneof![4 => Just(0_i64), 8 => 0..10_i64, 2 => -8..0_i64, 1 => 100..400_i64];
     let cost = prop_oneof![4 => Just(1_u64), 1 => 1..10_u64];
     let actual = prop_oneof![2 => Just(0_u64), 6 => 0..12_u64, 1 => 0..u64::MAX / 100];
+    let actual = prop::option::weighted(0.7, actual);
     let settle = prop::option::weighted(0.3, (any::<prop::sample::Index>(), actual));
     let resets = prop::bool::weighted(0.02);
     let change = prop::option::weighted(0.08, prop::collection::vec(quota(), 1..4));
@@ -175,8 +177,16 @@ proptest! {
             prop_assert_eq!(answer.remaining_per_quota(), &left(&list)[..]);
             if let Some((which, actual)) = settle.filter(|_| !unsettled.is_empty()) {
                 let (entry, estimate) = unsettled.swap_remove(which.index(unsettled.len()));
-                log.settle_at(entry.at, estimate, actual);
-                list.settle(&quotas, entry.id, actual);
+                match actual {
+                    Some(actual) => {
+                        log.settle_at(entry.at, estimate, actual);
+                        list.settle(&quotas, entry.id, actual);
+                    }
+                    None => {
+                        log.cancel_at(entry.at, estimate);
+                        list.0.retain(|listed| listed.id != entry.id);
+                    }
+                }
                 // The cost of a look must fit each limit, or it tells nothing.
                 if let Ok(look) = log.peek_at(t, Cost::ONE) {
                     let taken = u64::from(look.is_allowed());

@@ -4,6 +4,7 @@
 //! It needs `wrk` in the path and says so where there is none. What it measures it prints and,
 //! unless filtered, records in `results/latest-http/`.
 
+mod call;
 mod flood;
 mod generator;
 mod page;
@@ -24,6 +25,7 @@ use windowpane_lab_measure::environment::{Environment, cores};
 use windowpane_lab_measure::folder;
 use windowpane_lab_measure::plan::Mode;
 
+use self::call::Calls;
 use self::flood::Flood;
 use self::generator::{ABSENT, Generator, Keys};
 use self::record::{Measured, Results, Turn};
@@ -39,6 +41,8 @@ pub(crate) struct Extent {
     pub(crate) rounds: u32,
     pub(crate) cells: Vec<Cell>,
     pub(crate) floods: [Flood; 2],
+    /// Of one call in this process.
+    pub(crate) calls: Calls,
 }
 
 fn extent(mode: Mode) -> Extent {
@@ -56,6 +60,12 @@ fn extent(mode: Mode) -> Extent {
         Mode::Default => Flood::both(false, 10_000, 2),
         Mode::Full => Flood::both(true, 100_000, 30),
     };
+    let (call_rounds, calls) = match mode {
+        Mode::Test => (1, 100),
+        Mode::Quick => (3, 20_000),
+        Mode::Default => (9, 100_000),
+        Mode::Full => (30, 200_000),
+    };
     let mut cells = Cell::ALL.to_vec();
     if matches!(mode, Mode::Quick | Mode::Default) {
         cells.retain(|cell| ![ByKeyTwoQuotas, Shadow].contains(cell));
@@ -67,6 +77,10 @@ fn extent(mode: Mode) -> Extent {
         rounds,
         cells,
         floods,
+        calls: Calls {
+            rounds: call_rounds,
+            calls,
+        },
     }
 }
 
@@ -196,9 +210,18 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
         for path in cells.chain(extent.floods.iter().map(Flood::path)) {
             println!("{path}: benchmark");
         }
+        println!("{}: benchmark", call::PATH);
         return Ok(ExitCode::SUCCESS);
     }
     let (cells, floods) = chosen(&extent, &arguments.filter);
+    // It needs no generator, and nothing else runs beside it.
+    let one_call = match call::PATH.contains(&arguments.filter) {
+        true => call::run(extent.calls, arguments.seed)?,
+        false => String::new(),
+    };
+    if !one_call.is_empty() {
+        println!("{one_call}");
+    }
     if cells.is_empty() && floods.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
@@ -235,8 +258,9 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
             .floods
             .push(flood::run(flood, &generator, &runtime)?);
     }
-    let text = page::text(&results, &extent, &generator, server_threads);
+    let mut text = page::text(&results, &extent, &generator, server_threads);
     println!("{text}");
+    text += &one_call;
     results.check(&generator)?;
     if arguments.filter.is_empty() {
         let (seed, rounds) = (arguments.seed, extent.rounds);
