@@ -22,11 +22,20 @@ pub fn curves(title: &str, x_title: &str, y_title: &str, curves: &[Curve]) -> St
     let named: Vec<_> = curves
         .iter()
         .map(|curve| {
-            let whose = if curve.ours { Whose::Ours } else { Whose::Rival };
+            let whose = if curve.ours {
+                Whose::Ours
+            } else {
+                Whose::Rival
+            };
             (curve.name.as_str(), whose, curve.points.as_slice())
         })
         .collect();
-    let y = Scale::tight(named.iter().flat_map(|(.., points)| points.iter()).map(|(_, y)| *y));
+    let y = Scale::tight(
+        named
+            .iter()
+            .flat_map(|(.., points)| points.iter())
+            .map(|(_, y)| *y),
+    );
     let y_title = format!("{y_title}, logarithmic");
     draw(title, x_title, &y_title, (y, ""), &named)
 }

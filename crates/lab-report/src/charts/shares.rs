@@ -14,7 +14,10 @@ pub struct Shares {
 /// Draws the curves; a `target` is a line across.
 pub fn draw(title: &str, x: &str, y: &str, curves: &[Shares], target: Option<f64>) -> String {
     let percent = |points: &[(f64, f64)]| -> Vec<(f64, f64)> {
-        points.iter().map(|(x, share)| (*x, share * 100.0)).collect()
+        points
+            .iter()
+            .map(|(x, share)| (*x, share * 100.0))
+            .collect()
     };
     let mut drawn: Vec<(&str, Whose, Vec<(f64, f64)>)> = curves
         .iter()
@@ -24,7 +27,11 @@ pub fn draw(title: &str, x: &str, y: &str, curves: &[Shares], target: Option<f64
         let values = || curves.iter().flat_map(|curve| curve.points.iter());
         let last = values().map(|(value, _)| *value).fold(1.0, f64::max);
         let first = values().map(|(value, _)| *value).fold(last, f64::min);
-        drawn.push(("target", Whose::Floor, percent(&[(first, target), (last, target)])));
+        drawn.push((
+            "target",
+            Whose::Floor,
+            percent(&[(first, target), (last, target)]),
+        ));
     }
     let most = drawn.iter().flat_map(|(.., points)| points.iter());
     let most = most.map(|(_, share)| *share).fold(0.1, f64::max);
