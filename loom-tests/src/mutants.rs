@@ -36,7 +36,10 @@ mod as_in_core {
         pub use windowpane_core::{BuildError, RequestError};
     }
     pub mod limiter {
-        pub use windowpane_core::{Limiter, RateLimiter};
+        pub use windowpane_core::Limiter;
+    }
+    pub mod rate_limiter {
+        pub use windowpane_core::RateLimiter;
     }
     pub mod outcome {
         pub use windowpane_core::{AcquireError, Allowed, Rejected, Status};

@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use core::iter;
 
 use windowpane_core::{BuildError, Cost, Quota, Quotas, Unit, format_nanos};
@@ -57,7 +57,7 @@ impl Plan {
         if quotas.iter().any(|quota| quota.unit() != quotas[0].unit()) {
             return Err(BuildError::MixedUnits {
                 algorithm: NAME,
-                quotas,
+                quotas: quotas.to_string(),
             });
         }
         let limit = quotas.largest_limit();

@@ -4,8 +4,8 @@ use alloc::boxed::Box;
 
 use crate::clock::Nanos;
 use crate::error::BuildError;
-use crate::limiter::RateLimiter;
 use crate::quotas::Quotas;
+use crate::rate_limiter::RateLimiter;
 
 /// An algorithm that is built from quotas alone: what a store makes each key's limiter with.
 ///

@@ -9,10 +9,11 @@ use crate::clock::{Clock, Nanos};
 use crate::cost::Cost;
 use crate::decision::{Decision, Detailed};
 use crate::error::{BuildError, RequestError};
-use crate::limiter::{Limiter, RateLimiter};
+use crate::limiter::Limiter;
 use crate::outcome::{AcquireError, Allowed, Rejected, Status};
 use crate::quota::Quota;
 use crate::quotas::{IntoQuotas, Quotas};
+use crate::rate_limiter::RateLimiter;
 use crate::settle::Settle;
 use crate::sync::ShardedLock;
 

@@ -4,8 +4,8 @@ use alloc::boxed::Box;
 
 use crate::clock::Nanos;
 use crate::error::BuildError;
-use crate::limiter::RateLimiter;
 use crate::quotas::Quotas;
+use crate::rate_limiter::RateLimiter;
 
 /// An algorithm that can change its quotas and keep what was accepted.
 ///

@@ -8,41 +8,7 @@ use thiserror::Error;
 use crate::clock::Nanos;
 use crate::cost::Cost;
 use crate::quota::Quota;
-use crate::quotas::Quotas;
-use crate::window::format_nanos;
-
-/// A quota that makes no sense.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum QuotaError {
-    /// The text is not `LIMIT/WINDOW` or `LIMITreq/WINDOW`.
-    #[error(
-        "malformed quota `{text}`: expected LIMIT/WINDOW or LIMITreq/WINDOW, such as 100/60s or 60req/1m"
-    )]
-    Malformed {
-        /// What was given.
-        text: String,
-    },
-    /// The window is not a whole number with a unit, or is beyond `u64` nanoseconds.
-    #[error(
-        "malformed window `{text}`: expected a whole number and one of ns, us, ms, s, m, h, d, such as 250ms or 60s, at most 365d"
-    )]
-    BadWindow {
-        /// What was given.
-        text: String,
-    },
-    /// A window of 0.
-    #[error(
-        "a window of 0 is not a window: the shortest is 1ns (to deny everything, set the limit to 0)"
-    )]
-    ZeroWindow,
-    /// A window above 365 days.
-    #[error("a window of {} is too long: the longest is 365d", format_nanos(*window))]
-    WindowTooLong {
-        /// The window given, in nanoseconds.
-        window: Nanos,
-    },
-}
+use crate::window::{QuotaError, format_nanos};
 
 /// A limiter that cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -109,8 +75,8 @@ pub enum BuildError {
     MixedUnits {
         /// The algorithm's name.
         algorithm: &'static str,
-        /// The quotas given.
-        quotas: Quotas,
+        /// The quotas given, as text.
+        quotas: String,
     },
     /// A number of buckets that a window cannot be divided into.
     #[error("a window is divided into 1 to {max} buckets, not {given}")]

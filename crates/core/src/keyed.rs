@@ -14,6 +14,8 @@ use crate::clock::Nanos;
 use crate::cost::Cost;
 use crate::decision::{Decision, Detailed};
 use crate::error::{BuildError, RequestError};
+use crate::outcome::{self, AcquireError, Allowed, Rejected, Status};
+use crate::quota::Quota;
 use crate::quotas::Quotas;
 use crate::settle::Charge;
 
@@ -52,6 +54,19 @@ impl From<BuildError> for StoreError {
     }
 }
 
+impl AcquireError {
+    /// The error for `error` of a store in which the key has quotas `quota`.
+    #[cold]
+    pub fn of_store(error: StoreError, quota: impl FnOnce(usize) -> Quota) -> AcquireError {
+        match error {
+            StoreError::Request(error) => AcquireError::of_request(error, quota),
+            StoreError::Build(error) => AcquireError::Build(error),
+            StoreError::Full { keys } => AcquireError::Full { keys },
+            StoreError::Unavailable { reason } => AcquireError::Unavailable { reason },
+        }
+    }
+}
+
 /// A decision about a key's request, and what stores report beside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -80,6 +95,18 @@ impl Answer {
     /// The same answer with the wait after which more would remain.
     pub fn with_more_after(self, more_after: Option<Nanos>) -> Answer {
         Answer { more_after, ..self }
+    }
+
+    /// Turns the answer about a request of `cost` into the result of a call. `is_recorded` says
+    /// whether an allowance was recorded under its time.
+    pub fn into_result(
+        self,
+        cost: Cost,
+        is_recorded: impl FnOnce(Nanos) -> bool,
+    ) -> Result<(Allowed, Status), Rejected> {
+        let (allowed, status) =
+            outcome::detailed(self.detailed, self.quotas, self.more_after, cost)?;
+        Ok((allowed.recorded_if(is_recorded), status))
     }
 }
 

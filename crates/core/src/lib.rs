@@ -22,6 +22,7 @@ mod outcome;
 mod per_quota;
 mod quota;
 mod quotas;
+mod rate_limiter;
 #[cfg(feature = "serde")]
 mod serde;
 mod settle;
@@ -38,19 +39,20 @@ pub use change_quotas::ChangeQuotas;
 pub use clock::{Clock, MonotonicClock, Nanos};
 pub use cost::Cost;
 pub use decision::{Decision, Denial, Detailed};
-pub use error::{BuildError, QuotaError, RequestError};
+pub use error::{BuildError, RequestError};
 pub use keyed::{
     Answer, AsyncKeyedRateLimiter, AsyncKeyedSettle, KeyedRateLimiter, KeyedSettle, Local,
     StoreError,
 };
-pub use limiter::{Limiter, RateLimiter};
+pub use limiter::Limiter;
 pub use one_word::OneWordLimiter;
 pub use outcome::{AcquireError, Allowed, Denied, Rejected, Status};
 pub use per_quota::PerQuota;
 pub use quota::{Quota, Unit};
 pub use quotas::{IntoQuotas, Quotas};
+pub use rate_limiter::RateLimiter;
 pub use settle::{Charge, Reservation, Settle};
 #[doc(inline)]
 pub use windowpane_sync as sync;
 
-pub use window::{MAX_WINDOW, format_nanos, parse_nanos};
+pub use window::{MAX_WINDOW, QuotaError, format_nanos, parse_nanos};

@@ -12,10 +12,10 @@ use crate::clock::Nanos;
 use crate::cost::Cost;
 use crate::decision::{Decision, Denial, Detailed};
 use crate::error::{BuildError, RequestError};
-use crate::limiter::RateLimiter;
 use crate::per_quota::PerQuota;
 use crate::quota::{Quota, Unit};
 use crate::quotas::Quotas;
+use crate::rate_limiter::RateLimiter;
 use crate::settle::Settle;
 use crate::sync::{Atomic, Ordering, SPINS_ONE_WORD, back_off};
 

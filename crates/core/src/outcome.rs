@@ -10,7 +10,6 @@ use crate::clock::Nanos;
 use crate::cost::Cost;
 use crate::decision::{Decision, Denial, Detailed};
 use crate::error::{BuildError, RequestError};
-use crate::keyed::{Answer, StoreError};
 use crate::per_quota::PerQuota;
 use crate::quota::Quota;
 use crate::quotas::Quotas;
@@ -39,6 +38,12 @@ impl Allowed {
     /// Returns the permits that were charged.
     pub const fn cost(&self) -> u64 {
         self.cost.get()
+    }
+
+    /// The same allowance, without its time unless `is_recorded`.
+    pub(crate) fn recorded_if(self, is_recorded: impl FnOnce(Nanos) -> bool) -> Allowed {
+        let at = self.at.filter(|at| is_recorded(*at));
+        Allowed { at, ..self }
     }
 
     pub(crate) fn recorded(&self) -> Option<(Nanos, Cost)> {
@@ -222,17 +227,6 @@ impl AcquireError {
             }
         }
     }
-
-    /// The error for `error` of a store in which the key has quotas `quota`.
-    #[cold]
-    pub fn of_store(error: StoreError, quota: impl FnOnce(usize) -> Quota) -> AcquireError {
-        match error {
-            StoreError::Request(error) => AcquireError::of_request(error, quota),
-            StoreError::Build(error) => AcquireError::Build(error),
-            StoreError::Full { keys } => AcquireError::Full { keys },
-            StoreError::Unavailable { reason } => AcquireError::Unavailable { reason },
-        }
-    }
 }
 
 /// What is left of the quotas right after a decision.
@@ -340,19 +334,5 @@ pub(crate) fn detailed(
             )),
             status: Some(Box::new(status)),
         }),
-    }
-}
-
-impl Answer {
-    /// Turns the answer about a request of `cost` into the result of a call. `is_recorded` says
-    /// whether an allowance was recorded under its time.
-    pub fn into_result(
-        self,
-        cost: Cost,
-        is_recorded: impl FnOnce(Nanos) -> bool,
-    ) -> Result<(Allowed, Status), Rejected> {
-        let (mut allowed, status) = detailed(self.detailed, self.quotas, self.more_after, cost)?;
-        allowed.at = allowed.at.filter(|at| is_recorded(*at));
-        Ok((allowed, status))
     }
 }

@@ -20,11 +20,13 @@ pub struct PerQuota(SmallVec<[u64; 4]>);
 
 impl PerQuota {
     /// The numbers of a slice.
+    #[inline]
     pub fn from_slice(numbers: &[u64]) -> PerQuota {
         PerQuota(SmallVec::from_slice(numbers))
     }
 
     /// The same number for each of `quotas` quotas.
+    #[inline]
     pub fn from_elem(number: u64, quotas: usize) -> PerQuota {
         PerQuota(SmallVec::from_elem(number, quotas))
     }
@@ -57,6 +59,7 @@ impl<'a> IntoIterator for &'a PerQuota {
     type Item = &'a u64;
     type IntoIter = core::slice::Iter<'a, u64>;
 
+    #[inline]
     fn into_iter(self) -> Self::IntoIter {
         self.0.iter()
     }
@@ -66,6 +69,7 @@ impl<'a> IntoIterator for &'a mut PerQuota {
     type Item = &'a mut u64;
     type IntoIter = core::slice::IterMut<'a, u64>;
 
+    #[inline]
     fn into_iter(self) -> Self::IntoIter {
         self.0.iter_mut()
     }

@@ -7,8 +7,7 @@ use core::time::Duration;
 
 use crate::clock::Nanos;
 use crate::cost::Cost;
-use crate::error::QuotaError;
-use crate::window::{MAX_WINDOW, format_nanos, parse_nanos};
+use crate::window::{MAX_WINDOW, QuotaError, format_nanos, parse_nanos};
 
 /// What a quota counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -6,8 +6,9 @@ use core::time::Duration;
 
 use crate::clock::{Clock, Nanos};
 use crate::cost::Cost;
-use crate::limiter::{Limiter, RateLimiter};
+use crate::limiter::Limiter;
 use crate::outcome::{AcquireError, Allowed};
+use crate::rate_limiter::RateLimiter;
 
 /// A limiter in which what was charged can be replaced by what was really used, exactly: from then
 /// on it decides as if the request had cost that in the first place.

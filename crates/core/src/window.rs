@@ -1,10 +1,11 @@
-//! Windows and other spans of time, as people write them: `250ms`, `60s`, `30d`.
+//! Windows and other spans of time as text, `250ms`, `60s`, `30d`, and what is wrong with a quota.
 
 use alloc::format;
 use alloc::string::String;
 
+use thiserror::Error;
+
 use crate::clock::Nanos;
-use crate::error::QuotaError;
 
 /// The longest window: 365 days, in nanoseconds.
 pub const MAX_WINDOW: Nanos = 365 * 86_400 * 1_000_000_000;
@@ -54,4 +55,37 @@ pub fn format_nanos(nanos: Nanos) -> String {
             || "0ns".into(),
             |(name, length)| format!("{}{name}", nanos / length),
         )
+}
+
+/// A quota that makes no sense.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum QuotaError {
+    /// The text is not `LIMIT/WINDOW` or `LIMITreq/WINDOW`.
+    #[error(
+        "malformed quota `{text}`: expected LIMIT/WINDOW or LIMITreq/WINDOW, such as 100/60s or 60req/1m"
+    )]
+    Malformed {
+        /// What was given.
+        text: String,
+    },
+    /// The window is not a whole number with a unit, or is beyond `u64` nanoseconds.
+    #[error(
+        "malformed window `{text}`: expected a whole number and one of ns, us, ms, s, m, h, d, such as 250ms or 60s, at most 365d"
+    )]
+    BadWindow {
+        /// What was given.
+        text: String,
+    },
+    /// A window of 0.
+    #[error(
+        "a window of 0 is not a window: the shortest is 1ns (to deny everything, set the limit to 0)"
+    )]
+    ZeroWindow,
+    /// A window above 365 days.
+    #[error("a window of {} is too long: the longest is 365d", format_nanos(*window))]
+    WindowTooLong {
+        /// The window given, in nanoseconds.
+        window: Nanos,
+    },
 }

@@ -46,6 +46,8 @@ mod waiters;
 use std::future::Future;
 use std::time::Duration;
 
+use crate::limiter::Limiter;
+
 pub use self::jitter::Jitter;
 pub use self::queue::{NoTimer, Queue};
 #[cfg(all(
@@ -58,4 +60,11 @@ pub use self::tokio::{TokioClock, TokioTimer};
 pub trait Timer {
     /// Completes after `span`. It may be late by little; an early one only costs another check.
     fn sleep(&self, span: Duration) -> impl Future<Output = ()> + Send;
+}
+
+impl<L, C> Limiter<L, C> {
+    /// Puts a queue before the limiter, in which callers wait their turn.
+    pub fn queued(self) -> Queue<L, C> {
+        Queue::new(self)
+    }
 }

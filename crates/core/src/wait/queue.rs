@@ -12,8 +12,9 @@ use super::jitter::Jitter;
 use super::waiter::{Step, Waiter};
 use super::waiters::Waiters;
 use crate::clock::{Clock, MonotonicClock, Nanos};
-use crate::limiter::{Limiter, RateLimiter};
+use crate::limiter::Limiter;
 use crate::outcome::{AcquireError, Allowed};
+use crate::rate_limiter::RateLimiter;
 use crate::settle::{Charge, Settle};
 use crate::sync::plain::{self, Thread};
 

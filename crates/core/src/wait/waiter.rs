@@ -7,8 +7,8 @@ use super::queue::Queue;
 use super::waiters::Ticket;
 use crate::clock::{Clock, Nanos};
 use crate::cost::Cost;
-use crate::limiter::RateLimiter;
 use crate::outcome::{AcquireError, Allowed};
+use crate::rate_limiter::RateLimiter;
 
 /// What a waiter does next.
 pub(super) enum Step {
