@@ -21,6 +21,7 @@ mod slot;
 #[cfg(test)]
 mod model;
 
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -46,6 +47,9 @@ pub struct Leases {
     /// holds little.
     most: u64,
 }
+
+/// A future whose type is forgotten.
+type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A key of [`Leases`]. Clones share its lease, and a process should have one for each key.
 #[derive(Clone, Debug)]
@@ -191,7 +195,10 @@ impl Leased {
         if self.0.spend(cost) {
             return Ok((allowed(), By::Lease));
         }
-        self.0.renew(&mut renewal, cost).await?;
+        // Behind a pointer: the future of a call stays small, and so does its type.
+        let renewing: Boxed<'_, Result<(), AcquireError>> =
+            Box::pin(self.0.renew(&mut renewal, cost));
+        renewing.await?;
         if !std::mem::replace(&mut renewal.is_kept, true) {
             tokio::spawn(keep(Arc::downgrade(&self.0)));
         }
@@ -235,7 +242,9 @@ impl Inner {
         if left > 0 {
             // Without an answer it stays charged, which is stricter.
             let limiter = &self.leases.limiter;
-            let _ = limiter.settle(&self.key, charge, batch - left).await;
+            let settling: Boxed<'_, Result<(), AcquireError>> =
+                Box::pin(limiter.settle(&self.key, charge, batch - left));
+            let _ = settling.await;
         }
         if left > batch / 2 {
             renewal.batch = (batch / 2).max(1);
