@@ -3,4 +3,5 @@
 
 pub mod bucket_ring;
 pub mod check;
+pub mod flat_table;
 pub mod ring;

@@ -8,13 +8,14 @@
 //! compare with the oracle. loom explores all schedules of a few calls; this samples those that the
 //! machine makes, of more calls, with compiled code and the real memory model of this processor.
 //!
-//! Stores of keys are judged key by key: see `keyed.rs`.
+//! Stores of keys are judged key by key: see `keyed.rs`. Eight and sixteen threads: see `many.rs`.
 //!
 //! `WINDOWPANE_HISTORIES=100000 cargo test -p windowpane-lab-contestants --test linearizable -- --nocapture`
 //! makes so many a limiter and a store.
 
 mod history;
 mod keyed;
+mod many;
 mod racy;
 mod specification;
 

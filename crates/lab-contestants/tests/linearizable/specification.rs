@@ -78,6 +78,36 @@ impl Setup {
         }
     }
 
+    /// One or two permits, and a clock that stands: many threads take, look and reset.
+    pub(crate) fn standing(seed: u64, judge: &'static str, threads: usize) -> Setup {
+        let mut random = SmallRng::seed_from_u64(seed);
+        let limit = random.random_range(1..=2);
+        // A window that a word of one quota can hold.
+        let quota = Quota::from_nanos(limit, 1_000_000, Unit::Permits).expect("a sensible quota");
+        let now = 5_000_000;
+        let calls = (0..threads)
+            .map(|_| {
+                let call = |_| match random.random_range(0..10) {
+                    0..=5 => Call::Acquire {
+                        now,
+                        cost: Cost::ONE,
+                    },
+                    6 => Call::Peek {
+                        now,
+                        cost: Cost::ONE,
+                    },
+                    _ => Call::Reset,
+                };
+                (0..3).map(call).collect()
+            })
+            .collect();
+        Setup {
+            judge,
+            quotas: quota.into(),
+            calls,
+        }
+    }
+
     pub(crate) fn options(&self) -> BuildOptions {
         BuildOptions::default()
     }

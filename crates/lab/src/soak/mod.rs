@@ -9,8 +9,13 @@
 //! Every fourth round is one of *resets*: more threads than cores, so that the system suspends them
 //! anywhere, reset one key and ask for it while the clock stands for most of the time, as a coarse
 //! clock does. No call may go on for ever, and afterwards the key must have exactly its quota.
+//!
+//! In every fourth round, another one, threads are *suspended* inside their calls while another makes
+//! whole laps of a ring; see `suspended.rs`.
 
 mod resets;
+mod suspended;
+mod watch;
 mod windows;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,12 +25,17 @@ use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use windowpane_core::{Clock, Cost, Nanos, Quota, Quotas, Unit};
 
+use watch::watched;
+use windowpane_lab_contestants::registry::algorithms;
 use windowpane_lab_contestants::soaked::{LARGEST_LIMIT, Promise, RoundClock, Subject};
 use windowpane_lab_contestants::table::TABLE;
 use windows::Accepted;
 
-/// Every fourth round is one of resets.
-const RESETS_EVERY: u64 = 4;
+/// Every fourth round is one of resets, and every fourth one of suspended threads.
+const SPECIAL_EVERY: u64 = 4;
+
+/// The name of the rounds of suspended threads, of all limiters.
+const SUSPENDED: &str = "suspended threads";
 
 /// What came of the rounds of one subject.
 #[derive(Clone, Debug, Default)]
@@ -188,8 +198,20 @@ pub fn soak(
         .soaked()
         .map(|soaked| (soaked.name, Tally::default()))
         .collect();
+    let mut suspended = Tally::default();
     for turn in 0.. {
         let seed = seed.wrapping_add(turn);
+        if turn % SPECIAL_EVERY == 0 {
+            for algorithm in algorithms() {
+                suspended.rounds += 1;
+                suspended::run(algorithm, seed, &mut suspended).map_err(|what| Broken {
+                    subject: algorithm.info.name,
+                    seed,
+                    quotas: suspended::quotas(seed),
+                    what,
+                })?;
+            }
+        }
         for (soaked, (name, tally)) in TABLE.soaked().zip(&mut tallies) {
             let promise = &soaked.promise;
             let round = Round::random(seed, promise);
@@ -199,7 +221,7 @@ pub fn soak(
             let Ok(subject) = (soaked.build)(&round.quotas, clock.clone()) else {
                 continue;
             };
-            let kept = match turn % RESETS_EVERY == RESETS_EVERY - 1 {
+            let kept = match turn % SPECIAL_EVERY == SPECIAL_EVERY - 1 {
                 true => resets::run(&round, name, &*subject, &clock, promise, tally),
                 false => round
                     .run(&*subject, &clock, promise, tally)
@@ -222,6 +244,7 @@ pub fn soak(
             break;
         }
     }
+    tallies.push((SUSPENDED, suspended));
     Ok(tallies)
 }
 

@@ -1,7 +1,5 @@
 //! Resets of one key by many threads while the clock stands.
 
-use std::process;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use rand::rngs::SmallRng;
@@ -9,7 +7,7 @@ use rand::{Rng, SeedableRng};
 use windowpane_core::{Clock, Cost};
 use windowpane_lab_contestants::soaked::{Promise, RoundClock, Subject};
 
-use super::{Round, Tally};
+use super::{Round, Tally, watched};
 
 /// The time after which a call counts as one that never ends.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -32,27 +30,22 @@ pub(super) fn run(
     promise: &Promise,
     tally: &mut Tally,
 ) -> Result<(), String> {
-    let (done, ended) = channel::<()>();
-    let (name, seed) = (name.to_string(), round.seed);
-    let watch = std::thread::spawn(move || watch(&ended, &name, seed));
-    let counts = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..THREADS)
-            .map(|thread| scope.spawn(move || ask(round, thread, subject, clock)))
-            .collect();
-        let joined = workers.into_iter().map(|worker| worker.join());
-        joined.collect::<Result<Vec<_>, _>>()
-    });
-    let counts = counts.map_err(|_| "a thread panicked".to_string())?;
-    for (allowed, resets) in counts {
-        tally.decisions += CALLS - resets;
-        tally.allowed += allowed;
-        tally.resets += resets;
-    }
-    let kept = has_its_quota(round, subject, clock, promise);
-    // The watch ends: its sender is gone.
-    drop(done);
-    watch.join().map_err(|_| "the watch panicked".to_string())?;
-    kept
+    watched(name, round.seed, PATIENCE, || {
+        let counts = std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..THREADS)
+                .map(|thread| scope.spawn(move || ask(round, thread, subject, clock)))
+                .collect();
+            let joined = workers.into_iter().map(|worker| worker.join());
+            joined.collect::<Result<Vec<_>, _>>()
+        });
+        let counts = counts.map_err(|_| "a thread panicked".to_string())?;
+        for (allowed, resets) in counts {
+            tally.decisions += CALLS - resets;
+            tally.allowed += allowed;
+            tally.resets += resets;
+        }
+        has_its_quota(round, subject, clock, promise)
+    })
 }
 
 /// Asks for key 0 and resets it; returns how many requests were allowed, and the resets.
@@ -101,16 +94,4 @@ fn has_its_quota(
         ));
     }
     subject.has_all_at(now + promise.idle_after * quotas.longest_window())
-}
-
-/// Ends the process if the round does not end.
-fn watch(ended: &Receiver<()>, name: &str, seed: u64) {
-    if ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
-        // The threads that hang cannot be ended otherwise.
-        eprintln!(
-            "BROKEN: {name}: a call has not ended in {} s; to see it again: cargo lab soak --seed {seed}",
-            PATIENCE.as_secs()
-        );
-        process::exit(1);
-    }
 }
