@@ -34,7 +34,7 @@ pub fn run(
 ) -> Result<()> {
     let began = Instant::now();
     let program = std::env::current_exe().context("cannot find this program")?;
-    recording.environment.rounds = 0;
+    recording.environment.before_launches();
     for launch in 1..=plan.launches {
         if interrupted.load(Ordering::Relaxed) {
             break;

@@ -116,7 +116,7 @@ impl Size {
                 looks: 3,
                 throughput: times(800, 5_000),
                 latency: times(2_000, 10_000),
-                launch_seconds: 14,
+                launch_seconds: 18,
                 seconds: 15,
             },
             Mode::Default => Size {

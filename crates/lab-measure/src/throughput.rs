@@ -120,18 +120,13 @@ pub fn prepare(
 }
 
 /// Runs one measurement, at most [`TRIES`] times until the share of allowed is what the state says.
+/// A sample counts here whether or not its workers kept their processors.
 ///
 /// # Errors
 /// [`Cannot`] if the contestant cannot express the quota.
 pub fn measure(contestant: &dyn Contestant, cell: Cell, times: Times) -> Result<Measured, Cannot> {
     let mut pace = pace(contestant, cell, times.warm_up)?;
-    measure_at(
-        contestant,
-        cell,
-        times,
-        &mut pace,
-        &mut Repeats::at_most(MOST_LOST),
-    )
+    measure_at(contestant, cell, times, &mut pace, &mut Repeats::at_most(0))
 }
 
 /// [`measure`] from a pace that is known, which becomes that of the next sample. A sample whose worker

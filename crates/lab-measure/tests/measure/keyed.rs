@@ -66,7 +66,7 @@ fn every_store_is_in_the_state_that_the_definition_says() {
         for contestant in all() {
             let info = contestant.info();
             let at = format!("{}, {}, {:?}", info.name, cell.workload.name, cell.key);
-            match measure(contestant, cell, SHORT, &mut Repeats::at_most(4)) {
+            match measure(contestant, cell, SHORT, &mut Repeats::at_most(0)) {
                 Ok(measured) => {
                     assert!(measured.share_ok, "{at}: {}", measured.allowed);
                     assert!(measured.throughput.operations() > 0, "{at}");
