@@ -179,7 +179,7 @@ fn changes(run: &Run, need: &Need, first: Option<&Candidate>) -> Vec<Change> {
         let same = first
             .is_some_and(|first| (&first.limiter, &first.store) == (&other.limiter, &other.store));
         let saves_bytes = first.and_then(|first| difference(first, &other));
-        (!same).then(|| Change {
+        (!same).then_some(Change {
             with,
             limiter: other.limiter,
             store: other.store,

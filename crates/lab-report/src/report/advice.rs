@@ -2,7 +2,7 @@
 
 use windowpane_core::Quotas;
 use windowpane_lab_ground::comparison::{Comparison, Outcome};
-use windowpane_lab_ground::figures::digits;
+use windowpane_lab_ground::figures::{digits, thousands};
 
 use super::Item;
 use super::first::contended;
@@ -40,6 +40,7 @@ const ADVICE: [Advice; 6] = [
         quotas: "500000/60s",
         change: |need| Need {
             cost: 2_000,
+            threads: 1,
             ..need
         },
         beside: "cas-ring",
@@ -148,7 +149,11 @@ fn beside(run: &Run, need: &Need, ranking: &[Candidate], beside: &str) -> String
         let compared = run.compared(first.name(), other.name(), cell, ranking.len());
         let (Measured::OneKey(_, threads) | Measured::Keys(_, threads)) = cell;
         if compared.ratio.is_finite() {
-            let keys = if need.keys > 1 { ", 10,000 keys" } else { "" };
+            let keys = if need.keys > 1 {
+                " over 10,000 keys"
+            } else {
+                ""
+            };
             words.push(format!(
                 "{}, {}{keys}",
                 ratio(&compared),
@@ -161,7 +166,16 @@ fn beside(run: &Run, need: &Need, ranking: &[Candidate], beside: &str) -> String
     }
     match words.is_empty() {
         true => String::new(),
-        false => format!(" Beside `{}`: {}.", other.name(), words.join(", ")),
+        false => format!(
+            " Beside `{}` at {}{}: {}.",
+            other.name(),
+            need.quotas,
+            match need.keys {
+                1 => String::new(),
+                keys => format!(" for {} keys", thousands(keys)),
+            },
+            words.join(", ")
+        ),
     }
 }
 

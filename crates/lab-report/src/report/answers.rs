@@ -134,6 +134,9 @@ pub(super) fn accuracy(run: &Run) -> Section {
     )
 }
 
+/// A percentile's name, and where a row has it.
+type Percentile = (&'static str, fn(&LatencyRow) -> u64);
+
 /// The load whose tails are shown, in percent of the capacity.
 const LOAD: u32 = 50;
 
@@ -152,7 +155,7 @@ pub(super) fn tails(run: &Run) -> Section {
     let machine = |threads: usize| -> Option<Spread> {
         run.percentile(cell(&floor?.contestant, threads)?, |row| row.p99_9)
     };
-    let percentiles: [(&str, fn(&LatencyRow) -> u64); 4] = [
+    let percentiles: [Percentile; 4] = [
         ("p50", |row| row.p50),
         ("p99", |row| row.p99),
         ("p99.9", |row| row.p99_9),
