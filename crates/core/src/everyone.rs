@@ -4,9 +4,10 @@ use crate::clock::{Clock, Nanos};
 use crate::cost::Cost;
 use crate::decision::{Decision, Detailed};
 use crate::keyed::{Answer, KeyedRateLimiter, KeyedSettle, StoreError};
-use crate::limiter::{Limiter, RateLimiter};
+use crate::limiter::Limiter;
 use crate::more;
 use crate::quotas::Quotas;
+use crate::rate_limiter::RateLimiter;
 use crate::settle::{Charge, Settle};
 
 /// A peek of several quotas does not search for `more_after`.

@@ -7,10 +7,10 @@
 use crate::clock::Nanos;
 use crate::cost::Cost;
 use crate::decision::{Decision, Detailed};
-use crate::limiter::RateLimiter;
 use crate::per_quota::PerQuota;
 use crate::quota::{Quota, Unit};
 use crate::quotas::Quotas;
+use crate::rate_limiter::RateLimiter;
 
 /// The smallest wait from `now`, when it answered `detailed`, after which more would remain than in
 /// `detailed` if nothing were accepted meanwhile; `None` if there is none.

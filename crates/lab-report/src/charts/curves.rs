@@ -19,25 +19,28 @@ pub struct Curve {
 
 /// Returns an SVG with both axes logarithmic.
 pub fn curves(title: &str, x_title: &str, y_title: &str, curves: &[Curve]) -> String {
-    let named: Vec<_> = curves
+    let lines: Vec<Line> = curves
         .iter()
-        .map(|curve| {
-            let whose = if curve.ours {
+        .map(|curve| Line {
+            name: &curve.name,
+            whose: if curve.ours {
                 Whose::Ours
             } else {
                 Whose::Rival
-            };
-            (curve.name.as_str(), whose, curve.points.as_slice())
+            },
+            points: curve.points.clone(),
         })
         .collect();
-    let y = Scale::tight(
-        named
-            .iter()
-            .flat_map(|(.., points)| points.iter())
-            .map(|(_, y)| *y),
-    );
+    let y = Scale::tight(lines.iter().flat_map(|line| &line.points).map(|(_, y)| *y));
     let y_title = format!("{y_title}, logarithmic");
-    draw(title, x_title, &y_title, (y, ""), &named)
+    draw(title, x_title, &y_title, (y, ""), &lines)
+}
+
+/// A named line, with marks at its points unless it is a floor.
+pub(super) struct Line<'l> {
+    pub(super) name: &'l str,
+    pub(super) whose: Whose,
+    pub(super) points: Vec<(f64, f64)>,
 }
 
 /// Draws named curves over a logarithmic axis; `y` has its scale and the unit of its labels.
@@ -46,14 +49,14 @@ pub(super) fn draw(
     x_title: &str,
     y_title: &str,
     (y, unit): (Scale, &str),
-    curves: &[(&str, Whose, &[(f64, f64)])],
+    lines: &[Line],
 ) -> String {
     let mut svg = Svg::new(TOP + HEIGHT + 62.0);
-    let points = || curves.iter().flat_map(|(.., points)| points.iter());
+    let points = || lines.iter().flat_map(|line| &line.points);
     let x = Scale::tight(points().map(|(x, _)| *x));
-    let names = curves
+    let names = lines
         .iter()
-        .map(|(name, ..)| width(name))
+        .map(|line| width(line.name))
         .fold(0.0, f64::max);
     let right = WIDTH - 26.0 - names;
     let at = |(px, py): (f64, f64)| {
@@ -81,17 +84,17 @@ pub(super) fn draw(
         svg.text(LEFT - 8.0, y + 6.0, "end", &format!("{label}{unit}"));
     }
     let mut ends: Vec<(f64, f64, &str)> = Vec::new();
-    for (nth, (name, whose, points)) in curves.iter().enumerate() {
-        let drawn: Vec<(f64, f64)> = points.iter().map(|point| at(*point)).collect();
+    for (nth, line) in lines.iter().enumerate() {
+        let drawn: Vec<(f64, f64)> = line.points.iter().map(|point| at(*point)).collect();
         for pair in drawn.windows(2) {
-            svg.range(pair[0], pair[1], *whose);
+            svg.range(pair[0], pair[1], line.whose);
         }
-        if *whose != Whose::Floor {
-            drawn
-                .iter()
-                .for_each(|(x, y)| svg.mark(*x, *y, 4.5, nth, *whose));
+        if line.whose != Whose::Floor {
+            for (x, y) in &drawn {
+                svg.mark(*x, *y, 4.5, nth, line.whose);
+            }
         }
-        ends.extend(drawn.last().map(|(x, y)| (*x, *y, *name)));
+        ends.extend(drawn.last().map(|(x, y)| (*x, *y, line.name)));
     }
     // Names from the top down, none on another, and the last one inside.
     ends.sort_by(|a, b| a.1.total_cmp(&b.1));

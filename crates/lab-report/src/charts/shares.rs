@@ -1,6 +1,6 @@
 //! Shares by a quantity: curves from 0 to 100 % over a logarithmic axis.
 
-use super::curves;
+use super::curves::{self, Line};
 use super::svg::{Scale, Whose};
 
 /// One curve: a quantity above 0, and a share from 0 to 1.
@@ -13,33 +13,31 @@ pub struct Shares {
 
 /// Draws the curves; a `target` is a line across.
 pub fn draw(title: &str, x: &str, y: &str, curves: &[Shares], target: Option<f64>) -> String {
-    let percent = |points: &[(f64, f64)]| -> Vec<(f64, f64)> {
-        points
+    let line = |name, whose, points: &[(f64, f64)]| Line {
+        name,
+        whose,
+        points: points
             .iter()
             .map(|(x, share)| (*x, share * 100.0))
-            .collect()
+            .collect(),
     };
-    let mut drawn: Vec<(&str, Whose, Vec<(f64, f64)>)> = curves
+    let mut lines: Vec<Line> = curves
         .iter()
-        .map(|curve| (curve.name.as_str(), Whose::Ours, percent(&curve.points)))
+        .map(|curve| line(curve.name.as_str(), Whose::Ours, &curve.points))
         .collect();
     if let Some(target) = target {
         let values = || curves.iter().flat_map(|curve| curve.points.iter());
         let last = values().map(|(value, _)| *value).fold(1.0, f64::max);
         let first = values().map(|(value, _)| *value).fold(last, f64::min);
-        drawn.push((
+        lines.push(line(
             "target",
             Whose::Floor,
-            percent(&[(first, target), (last, target)]),
+            &[(first, target), (last, target)],
         ));
     }
-    let most = drawn.iter().flat_map(|(.., points)| points.iter());
-    let most = most.map(|(_, share)| *share).fold(0.1, f64::max);
-    let drawn: Vec<_> = drawn
-        .iter()
-        .map(|(name, whose, points)| (*name, *whose, points.as_slice()))
-        .collect();
-    curves::draw(title, x, y, (Scale::linear(most), " %"), &drawn)
+    let shares = lines.iter().flat_map(|line| &line.points);
+    let most = shares.map(|(_, share)| *share).fold(0.1, f64::max);
+    curves::draw(title, x, y, (Scale::linear(most), " %"), &lines)
 }
 
 #[cfg(test)]
