@@ -113,7 +113,7 @@ fn what_it_cannot_hold_is_an_error_that_changes_nothing() {
     assert_eq!(
         unit.to_string(),
         "bucket-ring has counted in another unit than 10req/60s does and cannot tell one from the \
-         other: take mutex-log, which knows both, or build it anew"
+         other: take mutex-log, which knows both, or build it again"
     );
     assert_eq!(ring.quotas(), quotas(&["10/60s"]));
     assert_eq!(ring.peek_at(0, Cost::ONE).unwrap().remaining(), 5);
