@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 use windowpane_baselines::{FixedWindowRule, GcraRule};
 use windowpane_core::clock::ManualClock;
-use windowpane_core::one_word::{OneWordRule, Verdict};
+use windowpane_core::one_word::{OneWordRule, SettleRule, Verdict};
 use windowpane_core::{
     Cost, Decision, Nanos, OneWordLimiter, Quota, RateLimiter, StoreError, Unit,
 };
@@ -240,5 +240,9 @@ fn a_word_at_the_end_of_the_range_is_never_idle() {
     ends::<GcraRule>(u64::MAX - 10);
     // Counts that were settled away leave the window they stood in, and no earlier one, behind.
     let rule = FixedWindowRule::new("1/10ns".parse().unwrap(), 0).unwrap();
-    assert_eq!(rule.idle_from(3 << 1), Some(30));
+    let Verdict::Allowed { word, .. } = rule.decide(0, 35, 1).unwrap() else {
+        panic!("a fresh word denies nothing that fits");
+    };
+    let word = rule.settle(word, 35, 1, 0);
+    assert_eq!(rule.idle_from(word), Some(30));
 }
