@@ -14,7 +14,7 @@ use crate::clock::{Clock, Nanos};
 /// system's corrections of the clock rate (NTP), and is never set back.
 ///
 /// On `wasm32-unknown-unknown`, which has no clock, this type has no value and no constructor: a
-/// limiter there needs [another clock](super).
+/// limiter there needs [another clock](crate::clock).
 #[derive(Clone, Copy, Debug)]
 pub struct MonotonicClock {
     zero: Instant,
