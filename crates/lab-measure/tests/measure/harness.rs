@@ -260,15 +260,19 @@ fn every_pass_over_a_traffic_decides_as_the_first_one_did() {
             continue;
         }
         let judged = judge(contestant, &traffic).unwrap();
-        let measured = on_traffic(contestant, &traffic, SHORT, &mut Repeats::at_most(0)).unwrap();
         let share = judged.allowed as f64 / traffic.requests.len() as f64;
-        assert!(
-            (measured.allowed - share).abs() < 1e-9,
-            "{name}: {} and {share}",
-            measured.allowed
-        );
-        let passes = measured.throughput.operations() / traffic.requests.len() as u64;
-        assert!(passes > 1, "{name} made {passes}");
+        // A busy machine may leave no time for a second pass.
+        let made_two = (0..50).any(|_| {
+            let measured =
+                on_traffic(contestant, &traffic, SHORT, &mut Repeats::at_most(0)).unwrap();
+            assert!(
+                (measured.allowed - share).abs() < 1e-9,
+                "{name}: {} and {share}",
+                measured.allowed
+            );
+            measured.throughput.operations() > traffic.requests.len() as u64
+        });
+        assert!(made_two, "{name} made one pass each time");
     }
 }
 
