@@ -42,6 +42,7 @@ pub(crate) fn parse_log_time(text: &[u8]) -> Result<Nanos, TimeError> {
 }
 
 /// `12/May/2024:00:00:17`, in seconds.
+#[inline]
 fn log_seconds(rest: &mut Scanner<'_>) -> Option<i64> {
     let day = rest.number(2)?;
     rest.one_of(b"/")?;
@@ -54,6 +55,7 @@ fn log_seconds(rest: &mut Scanner<'_>) -> Option<i64> {
 }
 
 /// ` +0200`, in seconds.
+#[inline]
 fn log_offset(rest: &mut Scanner<'_>) -> Option<i64> {
     rest.one_of(b" ")?;
     let sign = rest.one_of(b"+-")?;
@@ -100,6 +102,7 @@ pub(crate) fn date_time(text: &[u8], unit: TimeUnit) -> Result<Nanos, TimeError>
     from_seconds(seconds - offset, nanos)
 }
 
+#[inline]
 fn from_seconds(seconds: i64, nanos: Nanos) -> Result<Nanos, TimeError> {
     u64::try_from(seconds)
         .ok()
@@ -108,6 +111,7 @@ fn from_seconds(seconds: i64, nanos: Nanos) -> Result<Nanos, TimeError> {
 }
 
 /// `None` if there is no such day.
+#[inline]
 fn days_since_1970(year: i64, month: i64, day: i64) -> Option<i64> {
     const EPOCH: Date = Date::constant(1970, 1, 1);
     let date = Date::new(
@@ -119,6 +123,7 @@ fn days_since_1970(year: i64, month: i64, day: i64) -> Option<i64> {
 }
 
 /// An offset from UTC in seconds; `None` if it is not below 24 hours.
+#[inline]
 fn offset(sign: u8, hours: i64, minutes: i64) -> Option<i64> {
     let seconds = hours * 3_600 + minutes * 60;
     let offset = if sign == b'-' { -seconds } else { seconds };
@@ -130,6 +135,7 @@ struct Scanner<'a>(&'a [u8]);
 
 impl Scanner<'_> {
     /// The next byte, if it is one of these.
+    #[inline]
     fn one_of(&mut self, bytes: &[u8]) -> Option<u8> {
         let (first, rest) = self.0.split_first()?;
         if !bytes.contains(first) {
@@ -140,6 +146,7 @@ impl Scanner<'_> {
     }
 
     /// A number of exactly `digits` digits, at most 18.
+    #[inline]
     fn number(&mut self, digits: usize) -> Option<i64> {
         let (number, rest) = self.0.split_at_checked(digits)?;
         if leading_digits(number) < digits {
@@ -154,6 +161,7 @@ impl Scanner<'_> {
     }
 
     /// A month by the first three letters of its English name.
+    #[inline]
     fn month(&mut self) -> Option<i64> {
         const MONTHS: &[u8; 36] = b"JanFebMarAprMayJunJulAugSepOctNovDec";
         let (name, rest) = self.0.split_at_checked(3)?;
@@ -163,6 +171,7 @@ impl Scanner<'_> {
     }
 
     /// `HH:MM:SS` as seconds. A leap second counts as the first second of the next minute.
+    #[inline]
     fn clock(&mut self) -> Option<i64> {
         let hours = self.number(2)?;
         self.one_of(b":")?;

@@ -106,9 +106,10 @@ fn host_and_client(before: &[u8]) -> Option<(&[u8], &[u8])> {
     if first.is_empty() || !more {
         return None;
     }
-    // A host is no address, and has one, or a port, behind it.
-    let is_host = key::address(first).is_none()
-        && words.next().is_some()
+    // A host is no address, and has one, or a port, behind it. Most lines have no host, and show it
+    // by their number of words.
+    let is_host = words.next().is_some()
+        && key::address(first).is_none()
         && (key::address(second).is_some() || has_port(first));
     match is_host && !second.is_empty() {
         true => Some((first, second)),
