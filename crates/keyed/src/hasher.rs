@@ -18,8 +18,6 @@ use std::hash::{BuildHasher, Hasher};
 ///
 /// The second one is made to withstand an attack, and not only seeded. The published runs compare
 /// the first two as `governor` and `governor-ahash`: the same store with either.
-/// In `results/2026-11-30-amd-epyc-2-cores-7th`, String keys, 1 thread, the second was 1.47 times as
-/// fast on one hot key, allowed. On the other workloads no difference was shown above the noise.
 ///
 /// To use the first, change one type:
 ///

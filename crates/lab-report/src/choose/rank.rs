@@ -14,7 +14,7 @@ use crate::run::Run;
 pub const LEAST_BYTES: u64 = 1_000_000;
 /// Of limiters that are alike in all else, the faster comes first from this ratio on.
 pub const LEAST_RATIO: f64 = 1.25;
-/// For this ratio a limiter comes first that is less exact than allowed, or has a lock.
+/// For this ratio a limiter comes first that has a lock.
 pub const RATIO_TO_GIVE_UP: f64 = 2.0;
 
 /// Returns the candidates in order: the best first, then what is best without it, and so on.
@@ -57,10 +57,10 @@ impl Ranking<'_> {
         let mut best: Option<usize> = None;
         for class in classes {
             let of_class = self.best_of(class, candidates);
-            // A less exact class is taken only for what it gains.
-            let gain = |before: usize, after: usize| {
-                self.is_better(&candidates[after], &candidates[before], RATIO_TO_GIVE_UP)
-            };
+            // A less exact class is taken only for the memory it saves: nanoseconds are not worth a
+            // wrong decision.
+            let gain =
+                |before: usize, after: usize| saves_memory(&candidates[after], &candidates[before]);
             best = match (best, of_class) {
                 (Some(before), Some(after)) if !gain(before, after) => Some(before),
                 (before, after) => after.or(before),
