@@ -23,7 +23,7 @@ pub use candidate::{Candidate, Figures, Row, RuledOut, WORKLOAD, cell};
 pub(crate) use doubts::run_doubts;
 pub use memory::{Source, in_bytes};
 pub use need::{Accuracy, Need};
-pub use rank::{LEAST_BYTES, LEAST_RATIO, RATIO_TO_GIVE_UP};
+pub use rank::{LEAST_BYTES, LEAST_RATIO, RATIO_FOR_A_LOCK};
 
 use crate::run::Run;
 

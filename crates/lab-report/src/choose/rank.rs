@@ -15,7 +15,7 @@ pub const LEAST_BYTES: u64 = 1_000_000;
 /// Of limiters that are alike in all else, the faster comes first from this ratio on.
 pub const LEAST_RATIO: f64 = 1.25;
 /// For this ratio a limiter comes first that has a lock.
-pub const RATIO_TO_GIVE_UP: f64 = 2.0;
+pub const RATIO_FOR_A_LOCK: f64 = 2.0;
 
 /// Returns the candidates in order: the best first, then what is best without it, and so on.
 /// `candidates` come in the order of preference.
@@ -75,7 +75,7 @@ impl Ranking<'_> {
             let beats = |other: usize| {
                 let other = &candidates[other];
                 let ratio = match other.lock_free && !one.lock_free {
-                    true => RATIO_TO_GIVE_UP,
+                    true => RATIO_FOR_A_LOCK,
                     false => LEAST_RATIO,
                 };
                 self.is_better(one, other, ratio)

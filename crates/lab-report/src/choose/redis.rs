@@ -13,7 +13,7 @@ use crate::run::Run;
 struct Algorithm {
     name: &'static str,
     rule: Rule,
-    /// About the bytes of a key for so many accepted requests, its name and the server's own
+    /// About the bytes of a key for a number of accepted requests, its name and the server's own
     /// bookkeeping included: the page of `windowpane-redis` on the server has them.
     state: fn(u64) -> u64,
 }
