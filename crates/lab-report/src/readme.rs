@@ -47,7 +47,7 @@ pub(super) fn of_run(run: &Run, beside: &[Companion]) -> String {
 const BEGIN: &str = "<!-- figures:begin -->";
 const END: &str = "<!-- figures:end -->";
 
-/// `text` with the region between the markers filled anew from a run whose folder is `place`, as
+/// `text` with the region between the markers filled from a run whose folder is `place`, as
 /// seen from the file.
 ///
 /// # Errors

@@ -152,7 +152,7 @@ fn beside(run: &Run, need: &Need, ranking: &[Candidate], beside: &str) -> String
             let keys = if need.keys > 1 {
                 " over 10,000 keys"
             } else {
-                ""
+                " on one key"
             };
             words.push(format!(
                 "{}, {}{keys}",

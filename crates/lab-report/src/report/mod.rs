@@ -7,6 +7,7 @@ mod advice;
 mod answers;
 mod first;
 mod html;
+mod losses;
 mod markdown;
 mod sections;
 

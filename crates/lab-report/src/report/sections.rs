@@ -7,7 +7,7 @@ use windowpane_lab_measure::state::State;
 
 use super::answers::{accuracy, tails};
 use super::first::{contended, named, speed};
-use super::{Block, Cell, Chart, Column, Row, Section, Table, plain};
+use super::{Block, Cell, Chart, Column, Row, Section, Table, losses, plain};
 use crate::cells::Cell as Measured;
 use crate::charts::dots::{Dot, Dots};
 use crate::charts::svg::Whose;
@@ -20,6 +20,7 @@ pub(super) fn sections(run: &Run) -> Vec<Section> {
         stalled(run),
         throughput(run),
         keys(run),
+        losses::slower(run),
         memory(run),
         accuracy(run),
         tails(run),
