@@ -87,7 +87,7 @@ def read_resets(bits):
 
 
 statement(
-    "a head's number of resets is told from the announced one, with one bit of it, too",
+    "a head's number of resets follows from the announced one and one bit",
     [Or(announced == own, announced == own + 1)],
     And(read_resets(8) == own, read_resets(1) == own),
     false="one bit tells two resets apart that are not finished",

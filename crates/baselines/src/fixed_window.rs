@@ -1,4 +1,4 @@
-//! The fixed window: a count that starts anew at every multiple of the window.
+//! The fixed window: a count that starts again at every multiple of the window.
 
 use alloc::format;
 

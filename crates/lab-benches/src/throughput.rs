@@ -1,6 +1,6 @@
 //! Throughput as single curves by thread count, in criterion's way.
 //!
-//! The time that criterion is told is from the first worker's start to the last worker's end, by
+//! Criterion receives the time from the first worker's start to the last worker's end, by
 //! the workers' own clocks; spawning, pinning and warming are outside of it.
 
 use std::process::ExitCode;
@@ -62,7 +62,7 @@ fn bench(criterion: &mut Criterion, mode: Mode) {
 /// samples last long beside the workers' start.
 const DECISIONS: u32 = 256;
 
-/// What criterion is told is the time of one decision of each thread.
+/// Criterion receives the time of one decision of each thread.
 fn run(bencher: &mut criterion::Bencher, contestant: &dyn Contestant, cell: Cell) {
     let pace = match pace(contestant, cell, Duration::from_millis(10)) {
         Ok(pace) => pace,

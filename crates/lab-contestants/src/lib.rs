@@ -60,7 +60,7 @@ pub enum Rule {
     OneSided,
     /// A token bucket that holds the limit: GCRA.
     TokenBucket,
-    /// A count that starts anew with each window.
+    /// A count that starts again with each window.
     FixedWindow,
     /// None of these, or none at all.
     Other,

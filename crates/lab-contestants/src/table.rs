@@ -213,7 +213,7 @@ ours! {
         promise: Promise::up_to_twice(2),
         costs_take_long: false,
         lock_free: true,
-        about: "a count that starts anew at every multiple of the window",
+        about: "a count that starts again at every multiple of the window",
         cannot: "several quotas",
         memory: "one word and its constants, on one cache line",
         memory_at_most: |_| 64,

@@ -59,7 +59,7 @@ impl BadKind {
     }
 }
 
-/// A line that is no request.
+/// A line that is not a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadLine {
     /// The line's number in the input, counting from 1.

@@ -26,7 +26,7 @@ pub enum InputError {
         /// What there is instead.
         found: String,
     },
-    /// A line is no request, and bad lines are not skipped.
+    /// A line is not a request, and bad lines are not skipped.
     #[error("{input}:{}: {bad}", bad.line)]
     BadLine {
         /// The input's name.

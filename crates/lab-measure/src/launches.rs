@@ -22,7 +22,7 @@ const ROWS: &str = "--rows";
 
 /// Starts this program once for each launch of the plan, one after the other, with its own arguments
 /// and those that [`Arguments`](super::arguments::Arguments) reads, and adds the rows of each. `note`
-/// is told which launch begins.
+/// receives the name of each launch as it begins.
 ///
 /// # Errors
 /// If a launch cannot be started or fails, or its rows cannot be read.

@@ -54,7 +54,7 @@ pub struct Session<'a> {
     pub filter: String,
     /// Set from outside to end early and keep what there is.
     pub interrupted: &'a AtomicBool,
-    /// Who is told how far it is.
+    /// Receives the progress.
     pub progress: &'a dyn Progress,
 }
 
@@ -197,8 +197,8 @@ impl Session<'_> {
         }
     }
 
-    /// What a flood of new keys does to memory and to those who are over their limit. It is told by
-    /// counts, which need no rounds.
+    /// What a flood of new keys does to memory and to those who are over their limit. These are counts,
+    /// which need no rounds.
     fn attacked(&self, recording: &mut Recording) {
         for (name, contestant, attack) in self.attacks() {
             for tidied in [false, true] {

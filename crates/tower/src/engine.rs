@@ -21,14 +21,14 @@ use crate::settings::{Settings, UNRECORDED};
 use crate::settle::{Meanwhile, Settling, Settlings, Using};
 use crate::store::{InMemory, Remote};
 
-/// Replaces a charge in a store by so many permits.
+/// Replaces a charge in a store by a number of permits.
 type Replace<L, K> = Arc<dyn Fn(&L, &K, Charge, u64) + Send + Sync>;
 
 /// How charges are settled.
 pub(crate) struct Settles<L, K> {
     /// Finds what was used.
     pub(crate) using: Using,
-    /// Replaces a charge by so many permits.
+    /// Replaces a charge by a number of permits.
     pub(crate) replace: Replace<L, K>,
 }
 

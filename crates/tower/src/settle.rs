@@ -155,7 +155,7 @@ pub(crate) struct Settling {
 }
 
 impl Settling {
-    /// `replace` makes the charge of so many permits one of others.
+    /// `replace` replaces the charge by a number of permits.
     pub(crate) fn new(
         estimate: Cost,
         using: Using,

@@ -1,4 +1,4 @@
-//! A request of which nothing is told allocates nothing in the layer.
+//! A request without headers allocates nothing in the layer.
 
 #![cfg(not(feature = "metrics"))] // labels of metrics are allocated
 

@@ -96,8 +96,7 @@ fn client() -> ClientAddress {
     ClientAddress::from_extension(|peer: &ConnectInfo<SocketAddr>| peer.0)
 }
 
-/// The quota of so many in an hour, and the status of all answers but the first: no measurement uses
-/// up the larger.
+/// Limits in an hour, and the status of all answers but the first: no measurement uses up the larger.
 const STATES: [(u32, u16, &str); 2] = [(1_000_000_000, 200, "allowed"), (1, 429, "denied")];
 
 /// A ring has room for each permit, so its quota is smaller and its window shorter.

@@ -19,7 +19,7 @@ use crate::recording::Recording;
 use crate::rows::ThroughputRow;
 use crate::session::{Progress, Session};
 
-/// Says what it is told on the standard error.
+/// Prints progress on the standard error.
 struct Noting;
 
 impl Progress for Noting {

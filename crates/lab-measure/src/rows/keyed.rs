@@ -61,7 +61,7 @@ pub struct KeyedRow {
     pub lost: u32,
 }
 
-/// `keyed-memory.csv`: bytes of a store of so many keys.
+/// `keyed-memory.csv`: bytes of a store that holds `keys` keys.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct KeyedMemoryRow {
     /// Who.
@@ -82,14 +82,14 @@ pub struct KeyedMemoryRow {
     pub cannot: String,
 }
 
-/// `keyed-attack.csv`: how a store stands after so many keys of an attack.
+/// `keyed-attack.csv`: a store after each tenth of the keys of an attack.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct KeyedAttackRow {
     /// Who.
     pub contestant: String,
     /// `ours` or `rival`.
     pub origin: String,
-    /// Whether it is told to tidy up after each tenth of the attack.
+    /// Whether idle keys are evicted after each tenth of the attack.
     pub tidied: bool,
     /// The attack's name.
     pub attack: String,

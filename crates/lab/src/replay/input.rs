@@ -38,7 +38,7 @@ impl InputCounts {
         }
     }
 
-    /// Returns the summary; an error if there is no request.
+    /// Returns the summary; an error if there are no requests.
     pub(crate) fn summary(
         &self,
         names: Vec<String>,

@@ -164,7 +164,7 @@ pub(crate) fn for_all<S: Strategy>(stories: S, holds: impl Fn(&S::Value)) {
     for_some(400, stories, holds);
 }
 
-/// The same, on so many stories.
+/// The same, on `cases` stories.
 pub(crate) fn for_some<S: Strategy>(cases: u32, stories: S, holds: impl Fn(&S::Value)) {
     let mut runner = TestRunner::new(Config {
         failure_persistence: None,

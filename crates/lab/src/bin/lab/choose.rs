@@ -130,7 +130,7 @@ fn chosen(args: &Args) -> Result<bool> {
     Ok(!answer.choice.ranking.is_empty())
 }
 
-/// After so many days a run may not be of the machine as it is.
+/// The age in days from which on a run may not show the machine as it is now.
 const OLD_DAYS: i64 = 60;
 
 /// What the run's age says against it: the days, and limiters that changed since.

@@ -49,11 +49,11 @@ pub(crate) struct InputArgs {
     #[arg(long, conflicts_with_all = ["group_v4", "group_v6"])]
     raw_keys: bool,
 
-    /// Give the IPv4 addresses of a network of so many bits one key, such as 24
+    /// Give all IPv4 addresses of a network one key; the bits of the network, such as 24
     #[arg(long, value_name = "BITS", value_parser = value_parser!(u8).range(0..=32))]
     group_v4: Option<u8>,
 
-    /// Give the IPv6 addresses of a network of so many bits one key, such as 64
+    /// Give all IPv6 addresses of a network one key; the bits of the network, such as 64
     #[arg(long, value_name = "BITS", value_parser = value_parser!(u8).range(0..=128))]
     group_v6: Option<u8>,
 
