@@ -49,7 +49,6 @@ struct Fields {
 /// A word taken apart and rolled on to some time.
 struct Now {
     index: u64,
-    offset: u64,
     count: u64,
     /// The time, or the recorded window's start where that is later.
     at: Nanos,
@@ -118,7 +117,16 @@ impl FixedWindowRule {
 
     #[inline]
     fn pack(&self, fields: Fields) -> u64 {
-        (fields.index << self.offset_bits | fields.offset) << self.count_bits | fields.count
+        self.join(
+            fields.index << self.offset_bits | fields.offset,
+            fields.count,
+        )
+    }
+
+    /// The word of a time, an index above an offset, and a count.
+    #[inline]
+    fn join(&self, time: u64, count: u64) -> u64 {
+        time << self.count_bits | count
     }
 
     /// When the window of `index` begins.
@@ -148,17 +156,12 @@ impl FixedWindowRule {
     #[inline]
     fn roll(&self, word: u64, now: Nanos) -> Result<Now, RequestError> {
         let window = self.quota.window();
-        let Fields {
-            index,
-            offset,
-            count,
-        } = self.unpack(word);
+        let Fields { index, count, .. } = self.unpack(word);
         let start = self.start(index);
         let at = now.max(start);
         if at - start < window {
             return Ok(Now {
                 index,
-                offset,
                 count,
                 at,
                 start,
@@ -173,7 +176,6 @@ impl FixedWindowRule {
         }
         Ok(Now {
             index: index + windows,
-            offset: 0,
             count: 0,
             at,
             start: start + windows * window,
@@ -198,14 +200,12 @@ impl OneWordRule for FixedWindowRule {
         let rolled = self.roll(word, now)?;
         // What was settled upward, or a lowered limit, may have left a count above the limit.
         if charge <= self.quota.limit().saturating_sub(rolled.count) {
+            // The later one: the window is not before the word's.
             let offset = (rolled.at - rolled.start) >> self.offset_shift;
+            let time = rolled.index << self.offset_bits | offset;
             return Ok(Verdict::Allowed {
                 at: rolled.at,
-                word: self.pack(Fields {
-                    index: rolled.index,
-                    offset: offset.max(rolled.offset),
-                    count: rolled.count + charge,
-                }),
+                word: self.join(time.max(word >> self.count_bits), rolled.count + charge),
             });
         }
         // Told on the caller's clock, which may be behind `at`.
